@@ -2,6 +2,7 @@
 //!
 //! Rendering belongs to `text.rs` and `json.rs`; deciding what is true to [`claims`](crate::claims).
 
+mod build;
 mod json;
 mod text;
 
