@@ -1,6 +1,6 @@
 //! Every entry in one list, and the paragraph behind each.
 
-use super::{Entry, address, device, gid, link, mode, module, verbs};
+use super::{Entry, address, device, gid, link, mode, module, smoke, verbs};
 
 /// All entries, in the order of the ladder.
 pub static ENTRIES: &[&Entry] = &[
@@ -24,6 +24,11 @@ pub static ENTRIES: &[&Entry] = &[
     &verbs::PROVIDER,
     &verbs::NODE,
     &verbs::DEVICE,
+    &smoke::PEER,
+    &smoke::CONTROL,
+    &smoke::CONNECT,
+    &smoke::DATA,
+    &smoke::ATTRIBUTABLE,
 ];
 
 /// The paragraphs, a section per id.

@@ -14,11 +14,12 @@ mod mode;
 mod module;
 mod port;
 mod select;
+mod smoke;
 mod verbs;
 
 pub use catalogue::{ENTRIES, entry, explain};
 pub use port::Port;
-pub use select::{Depth, for_host, general};
+pub use select::{Depth, for_host, general, of_smoke};
 
 use std::fmt;
 use std::time::Duration;

@@ -1,9 +1,10 @@
 //! Which claims a profile makes about a host, in the order of the ladder.
 
 use super::verbs::{Library, Listed, Node, Provider};
-use super::{Claim, Port, address, device, gid, link, mode, module};
+use super::{Claim, Port, address, device, gid, link, mode, module, smoke};
 use crate::facts::Facts;
 use crate::profile::{HostProfile, InterfaceWish, LinkState, OtherAddresses, RdmaWish, Selector};
+use crate::smoke::Kind;
 use crate::values::{IpPrefix, Mode};
 
 /// How deep the claims go.
@@ -59,6 +60,11 @@ pub fn general(facts: &Facts, depth: Depth) -> Vec<Box<dyn Claim>> {
         of_verbs(&port, depth, &mut claims);
     }
     in_ladder_order(claims)
+}
+
+/// The claims about smoke tests, for the ports that are tested, to be judged after the others.
+pub fn of_smoke(ports: &[(Port, Kind)]) -> Vec<Box<dyn Claim>> {
+    in_ladder_order(ports.iter().flat_map(|(port, kind)| smoke::of_port(port, *kind)).collect())
 }
 
 fn port(wish: &InterfaceWish) -> Port {
