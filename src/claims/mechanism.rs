@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{Judgement, Port, Refusal, Remedy};
 use crate::change::Change;
 use crate::facts::Facts;
-use crate::values::{Mode, Software};
+use crate::values::Mode;
 
 /// Ethernet or base driver of a port, and the module that makes its RDMA device.
 const RDMA_DRIVERS: &[(&str, &str)] = &[
@@ -39,21 +39,13 @@ pub fn is_base_driver(module: &str) -> bool {
     RDMA_DRIVERS.iter().any(|(base, _)| *base == module)
 }
 
-/// The module of a kind of software device.
-pub fn software_driver(kind: Software) -> &'static str {
-    match kind {
-        Software::Rxe => "rdma_rxe",
-        Software::Siw => "siw",
-    }
-}
-
 /// The module that makes this port's RDMA device; none for a driver that is not in the table.
 ///
 /// # Errors
 /// The judgement to give where the port is not found.
 pub fn driver_of(port: &Port, facts: &Facts) -> Result<Option<&'static str>, Judgement> {
     if let Some(kind) = port.software() {
-        return Ok(Some(software_driver(kind)));
+        return Ok(Some(kind.module()));
     }
     let (_, netdev) = port.netdev(facts)?;
     let bound = netdev.driver.as_deref();

@@ -9,6 +9,7 @@ use super::{
 use crate::change::Change;
 use crate::facts::{Facts, ModuleState, Scope};
 use crate::profile::ModuleWish;
+use crate::values::Software;
 
 pub(super) static LOADED: Entry = Entry {
     id: "module.loaded",
@@ -254,7 +255,7 @@ impl Claim for RdmaDriver {
     }
     fn scope(&self) -> Scope {
         let mut names = mechanism::rdma_drivers();
-        names.extend(self.0.software().map(mechanism::software_driver));
+        names.extend(self.0.software().map(Software::module));
         Scope { devlink: true, ..modules(&names) }
     }
     fn judge(&self, facts: &Facts) -> Judgement {

@@ -3,9 +3,9 @@
 use super::verbs::{Library, Listed, Node, Provider};
 use super::{Claim, Port, address, device, gid, link, mode, module, smoke};
 use crate::facts::Facts;
-use crate::profile::{HostProfile, InterfaceWish, LinkState, OtherAddresses, RdmaWish, Selector};
+use crate::profile::{HostProfile, InterfaceWish, OtherAddresses, RdmaWish, Selector};
 use crate::smoke::Kind;
-use crate::values::{IpPrefix, Mode};
+use crate::values::{IpPrefix, LinkState, Mode};
 
 /// How deep the claims go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn of_interface(wish: &InterfaceWish, claims: &mut Vec<Box<dyn Claim>>) {
     if let Some(mtu) = wish.mtu {
         claims.push(Box::new(link::Mtu { port: port.clone(), wanted: mtu.bytes(), at_least: false }));
     } else if let Some(path) = wish.rdma.as_ref().and_then(|rdma| rdma.path_mtu) {
-        let wanted = path.least_netdev_mtu();
+        let wanted = path.netdev_mtu();
         claims.push(Box::new(link::Mtu { port: port.clone(), wanted, at_least: true }));
     }
     let addresses: Vec<IpPrefix> = wish.ipv4.iter().chain(&wish.ipv6).copied().collect();

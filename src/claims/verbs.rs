@@ -112,7 +112,7 @@ impl Provider {
     /// The provider that fits what the port's device really is: a software device has its own.
     fn wanted<'a>(&self, facts: &'a Facts) -> Result<Option<&'a str>, Judgement> {
         if let Some(kind) = self.0.rdma(facts)?.and_then(|rdma| rdma.device.software) {
-            return Ok(Some(Self::name(mechanism::software_driver(kind))));
+            return Ok(Some(Self::name(kind.module())));
         }
         Ok(mechanism::driver_of(&self.0, facts)?.map(Self::name))
     }
