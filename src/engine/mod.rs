@@ -8,6 +8,7 @@ mod guard;
 mod journal;
 pub mod ladder;
 mod lock;
+mod reload;
 mod undo;
 mod watch;
 
