@@ -1,2 +1,3 @@
 //! skeleton
+pub mod profile;
 pub mod values;
