@@ -1,1 +1,4 @@
 //! skeleton
+
+pub mod smoke;
+pub mod verbs;
