@@ -8,7 +8,7 @@ mod drivers;
 mod holds;
 mod inverse;
 
-pub use drivers::{network_drivers_of, rdma_module_of, software_of_module};
+pub use drivers::{network_drivers_of, rdma_module_of, rdma_modules, software_of_module};
 pub use holds::same_parameter_value;
 pub(crate) use inverse::{in_subnet, same_subnet};
 

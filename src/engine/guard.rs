@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::reload::{one_way, users_of};
-use crate::change::Change;
+use crate::change::{Change, network_drivers_of};
 use crate::claims::{Port, Refusal, mechanism};
 use crate::facts::{Facts, Scope};
 use crate::host::Look;
@@ -95,7 +95,7 @@ impl Guard {
 
     /// A reload hits every port of every card of the driver.
     fn other_ports(&self, module: &str, facts: &Facts) -> Option<Refusal> {
-        let base: Vec<&str> = mechanism::base_drivers(module).collect();
+        let base = network_drivers_of(module);
         let netdevs = facts.identity.netdevs.get()?;
         let touched = || {
             netdevs

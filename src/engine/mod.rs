@@ -9,6 +9,8 @@ mod journal;
 pub mod ladder;
 mod lock;
 mod reload;
+#[cfg(test)]
+mod tests;
 mod undo;
 mod watch;
 
