@@ -1,3 +1,7 @@
 //! skeleton
+pub mod change;
+pub mod facts;
+pub mod host;
 pub mod profile;
 pub mod values;
+pub mod verbs;
