@@ -9,6 +9,7 @@ mod holds;
 mod inverse;
 
 pub use drivers::{network_drivers_of, rdma_module_of, software_of_module};
+pub(crate) use holds::kernel_integer;
 pub use holds::same_parameter_value;
 pub(crate) use inverse::{in_subnet, same_subnet};
 

@@ -1,3 +1,7 @@
-//! skeleton
+//! Brings RDMA ports of Linux hosts into the mode a profile asks for, and proves it.
+
+pub mod change;
+pub mod facts;
+pub mod host;
 pub mod profile;
 pub mod values;
