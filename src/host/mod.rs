@@ -4,7 +4,9 @@
 //! the machine of the tests and the predictor of `plan`) and [`faulty`] (a wrapper that injects faults).
 
 pub mod faulty;
+pub mod linux;
 pub mod model;
+pub mod saved;
 
 use std::time::Duration;
 
