@@ -7,6 +7,8 @@
 mod drivers;
 mod holds;
 mod inverse;
+#[cfg(test)]
+mod tests;
 
 pub use drivers::{network_drivers_of, rdma_module_of, software_of_module};
 pub(crate) use holds::kernel_integer;

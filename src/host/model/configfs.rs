@@ -4,7 +4,7 @@ use nix::errno::Errno;
 
 use super::machine::Machine;
 use super::refusal::{known, need_root, refuse};
-use crate::facts::{Configfs, Protocol};
+use crate::facts::{Configfs, Protocol, Seen};
 use crate::host::ActError;
 
 const MODE: &str = "default_roce_mode";
@@ -15,38 +15,57 @@ const V2: &str = "RoCE v2";
 pub(super) fn make(machine: &mut Machine, path: &str) -> Result<(), ActError> {
     let call = format!("mkdir /sys/kernel/config/{path}");
     need_root(machine, &call)?;
-    let entries = known(&call, &mut machine.facts.state.configfs)?;
-    let parent = path.rsplit_once('/').map(|(parent, _)| parent);
-    let Some(parent) = parent.filter(|parent| entries.contains_key(*parent)) else {
+    let (parent, name) = match path.split_once('/') {
         // The top level belongs to the subsystems' modules.
-        let errno = if parent.is_none() {
-            Errno::EPERM
-        } else {
-            Errno::ENOENT
-        };
-        return Err(refuse(call, errno));
+        None => return Err(refuse(call, Errno::EPERM)),
+        Some((parent, name)) => (parent, name),
     };
+    let entries = known(&call, &mut machine.facts.state.configfs)?;
     if entries.contains_key(path) {
         return Err(refuse(call, Errno::EEXIST));
     }
-    match parent {
-        "rdma_cm" => {
-            let name = path.trim_start_matches("rdma_cm/");
-            let devices = machine.facts.identity.rdma.get();
-            if !devices.is_some_and(|devices| devices.contains_key(name)) {
-                // make_cma_dev.
-                return Err(refuse(call, Errno::ENODEV));
-            }
-            entries.insert(path.to_owned(), None);
-            fill(machine, name);
-        }
-        "irdma" => {
-            entries.insert(path.to_owned(), None);
-        }
-        // configfs groups without make_group.
-        _ => return Err(refuse(call, Errno::EPERM)),
+    if name.contains('/') {
+        // Below a device the kernel makes all directories by itself.
+        let above = path
+            .rsplit_once('/')
+            .is_some_and(|(above, _)| entries.contains_key(above));
+        return Err(refuse(
+            call,
+            if above { Errno::EPERM } else { Errno::ENOENT },
+        ));
+    }
+    if !has_subsystem(machine, parent) {
+        return Err(refuse(call, Errno::ENOENT));
+    }
+    let device = machine
+        .facts
+        .identity
+        .rdma
+        .get()
+        .and_then(|devices| devices.get(name));
+    if parent == "rdma_cm" && device.is_none() {
+        // make_cma_dev.
+        return Err(refuse(call, Errno::ENODEV));
+    }
+    let entries = known(&call, &mut machine.facts.state.configfs)?;
+    entries.insert(path.to_owned(), None);
+    if parent == "rdma_cm" {
+        fill(machine, name);
     }
     Ok(())
+}
+
+/// Whether the module that registers this directory is there. Where that is not known, it is.
+fn has_subsystem(machine: &Machine, subsystem: &str) -> bool {
+    match subsystem {
+        "rdma_cm" => machine.is_loaded("rdma_cm") != Some(false),
+        // The kernel's own irdma has no settings there, and no parameters either.
+        "irdma" => {
+            let irdma = machine.facts.state.modules.get("irdma").and_then(Seen::get);
+            irdma.is_some_and(|irdma| irdma.loaded && irdma.parameters.contains_key("roce_ena"))
+        }
+        _ => false,
+    }
 }
 
 pub(super) fn remove(machine: &mut Machine, path: &str) -> Result<(), ActError> {
@@ -147,20 +166,14 @@ pub(super) fn forget(machine: &mut Machine, name: &str) {
     }
 }
 
-/// A subsystem's module was loaded.
-pub(super) fn register(machine: &mut Machine, subsystem: &str) {
-    if let Some(entries) = machine.facts.state.configfs.get_mut() {
-        entries.insert(subsystem.to_owned(), None);
-    }
-}
-
 /// A subsystem's module was removed.
 pub(super) fn unregister(machine: &mut Machine, subsystem: &str) {
     let inside = format!("{subsystem}/");
-    let below = |path: &str| path == subsystem || path.starts_with(&inside);
-    machine.settings.retain(|path, _| !below(path));
+    machine
+        .settings
+        .retain(|path, _| !path.starts_with(&inside));
     if let Some(entries) = machine.facts.state.configfs.get_mut() {
-        entries.retain(|path, _| !below(path));
+        entries.retain(|path, _| !path.starts_with(&inside));
     }
 }
 

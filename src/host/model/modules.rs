@@ -232,15 +232,10 @@ fn started(machine: &mut Machine, module: &str) {
             rdma::restore(machine, &name, device, module.trim_end_matches("_ib"));
         }
     }
-    match module {
-        "rdma_cm" => configfs::register(machine, module),
-        "rdma_ucm" => {
-            if let Some(userspace) = machine.facts.evidence.userspace.get_mut() {
-                userspace.nodes.insert("/dev/infiniband/rdma_cm".to_owned());
-            }
-        }
-        "irdma" if !is_in_tree(machine, module) => configfs::register(machine, module),
-        _ => {}
+    if module == "rdma_ucm"
+        && let Some(userspace) = machine.facts.evidence.userspace.get_mut()
+    {
+        userspace.nodes.insert("/dev/infiniband/rdma_cm".to_owned());
     }
 }
 
@@ -294,16 +289,6 @@ fn lose_port(machine: &mut Machine, netdev: &str) {
     }
     facts.evidence.drivers.remove(netdev);
     machine.order.retain(|(on, _)| on != netdev);
-}
-
-fn is_in_tree(machine: &Machine, module: &str) -> bool {
-    let build = machine
-        .facts
-        .evidence
-        .builds
-        .get(module)
-        .and_then(Seen::get);
-    build.is_none_or(|build| build.in_tree)
 }
 
 fn build_mut<'a>(machine: &'a mut Machine, module: &str) -> Option<&'a mut ModuleBuild> {

@@ -71,10 +71,7 @@ impl Host {
         state.links = read(BTreeMap::new(), "RTM_GETLINK, RTM_GETADDR");
         state.routes = read(BTreeSet::new(), "RTM_GETROUTE");
         state.software = read(BTreeSet::new(), "RDMA netlink");
-        state.configfs = read(
-            BTreeMap::from([("rdma_cm".to_owned(), None)]),
-            "/sys/kernel/config",
-        );
+        state.configfs = read(BTreeMap::new(), "/sys/kernel/config");
         facts.identity.netdevs = read(BTreeMap::new(), "/sys/class/net");
         facts.identity.rdma = read(BTreeMap::new(), "/sys/class/infiniband");
         let mut host = Host {
