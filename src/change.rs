@@ -4,8 +4,13 @@
 //! to [`host`](crate::host), when it is wanted to [`claims`](crate::claims). Its inverse is computed
 //! from the facts before it (`inverse.rs`), and [`Change::holds`] tells from facts whether it is in effect.
 
+mod drivers;
 mod holds;
 mod inverse;
+
+pub use drivers::{network_drivers_of, rdma_module_of, rdma_modules, software_of_module};
+pub use holds::same_parameter_value;
+pub(crate) use inverse::{in_subnet, same_subnet};
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -19,6 +19,7 @@
 //! | [`host`] | the machine: Linux, a saved look, a model, a faulty one |
 //! | [`verbs`] | the verbs library, opened at run time; the only `unsafe` besides an ioctl |
 //! | [`smoke`] | the RDMA test of a link |
+//! | [`proof`] | which links are tested, and the outcomes as evidence |
 //! | [`report`] | what a command found and did, and its views |
 //! | [`cli`] | the command line |
 
@@ -29,6 +30,7 @@ pub mod engine;
 pub mod facts;
 pub mod host;
 pub mod profile;
+pub mod proof;
 pub mod report;
 pub mod smoke;
 pub mod values;

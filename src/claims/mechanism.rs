@@ -6,37 +6,13 @@
 use std::collections::BTreeMap;
 
 use super::{Judgement, Port, Refusal, Remedy};
-use crate::change::Change;
+use crate::change::{Change, network_drivers_of, rdma_module_of, same_parameter_value};
 use crate::facts::Facts;
 use crate::values::Mode;
 
-/// Ethernet or base driver of a port, and the module that makes its RDMA device.
-const RDMA_DRIVERS: &[(&str, &str)] = &[
-    ("ice", "irdma"),
-    ("i40e", "irdma"),
-    ("mlx5_core", "mlx5_ib"),
-    ("mlx4_core", "mlx4_ib"),
-    ("cxgb4", "iw_cxgb4"),
-    ("bnxt_en", "bnxt_re"),
-    ("qede", "qedr"),
-    ("hns3", "hns_roce_hw_v2"),
-];
-
-/// The modules of the table, each once.
-pub fn rdma_drivers() -> Vec<&'static str> {
-    let mut names: Vec<_> = RDMA_DRIVERS.iter().map(|(_, rdma)| *rdma).collect();
-    names.dedup();
-    names
-}
-
-/// The base drivers whose RDMA half is `module`.
-pub fn base_drivers(module: &str) -> impl Iterator<Item = &'static str> {
-    RDMA_DRIVERS.iter().filter(move |(_, rdma)| *rdma == module).map(|(base, _)| *base)
-}
-
 /// True for a module that carries network interfaces, which is never removed.
 pub fn is_base_driver(module: &str) -> bool {
-    RDMA_DRIVERS.iter().any(|(base, _)| *base == module)
+    rdma_module_of(module).is_some()
 }
 
 /// The module that makes this port's RDMA device; none for a driver that is not in the table.
@@ -48,23 +24,7 @@ pub fn driver_of(port: &Port, facts: &Facts) -> Result<Option<&'static str>, Jud
         return Ok(Some(kind.module()));
     }
     let (_, netdev) = port.netdev(facts)?;
-    let bound = netdev.driver.as_deref();
-    Ok(RDMA_DRIVERS.iter().find(|(base, _)| Some(*base) == bound).map(|(_, rdma)| *rdma))
-}
-
-/// Equal as the kernel compares them: `1`, `Y`, `y` and `0x1` are one value, and so are `0` and `N`.
-pub fn same_value(one: &str, other: &str) -> bool {
-    fn number(text: &str) -> Option<i128> {
-        match text {
-            "Y" | "y" => Some(1),
-            "N" | "n" => Some(0),
-            _ => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-                Some(hex) => i128::from_str_radix(hex, 16).ok(),
-                None => text.parse().ok(),
-            },
-        }
-    }
-    one == other || number(one).is_some_and(|value| number(other) == Some(value))
+    Ok(netdev.driver.as_deref().and_then(rdma_module_of))
 }
 
 /// The parameters to load `module` with for this port: `roce_ena` where the file on disk has it.
@@ -133,7 +93,7 @@ pub fn devices_of<'a>(facts: &'a Facts, module: &str) -> Vec<&'a str> {
     let is_ours = |netdev: &str| {
         let bound = facts.identity.netdevs.get().and_then(|all| all.get(netdev));
         let bound = bound.and_then(|netdev| netdev.driver.as_deref());
-        base_drivers(module).any(|base| Some(base) == bound)
+        bound.is_some_and(|bound| network_drivers_of(module).contains(&bound))
     };
     devices
         .iter()
@@ -154,7 +114,7 @@ pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
     let Some(value) = roce_ena(mode) else { return Remedy::None };
     let Some(state) = facts.module(module).filter(|state| state.loaded) else { return Remedy::None };
     match state.parameters.get("roce_ena") {
-        Some(now) if same_value(now, value) => Remedy::None,
+        Some(now) if same_parameter_value(value, now) => Remedy::None,
         Some(_) => Remedy::Changes(reload(facts, module, "roce_ena", value)),
         None => match device.bdf {
             Some(bdf) => by_devlink(mode, &format!("pci/{bdf}"), facts),
@@ -221,16 +181,4 @@ pub fn advice(port: &Port, facts: &Facts, mode: Mode) -> Option<(String, String)
         ),
     };
     Some(advice)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameter_values_compare_as_the_kernel_reads_them() {
-        assert!(same_value("1", "Y") && same_value("3", "0x3") && same_value("N", "0"));
-        assert!(same_value("performance", "performance"));
-        assert!(!same_value("1", "0") && !same_value("on", "1") && !same_value("", "0"));
-    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, mechanism};
+use crate::change::rdma_modules;
 use crate::facts::{Facts, GidScan, PortState, Scope, Seen};
 use crate::values::Mode;
 
@@ -43,7 +44,7 @@ impl Claim for InMode {
         format!("{} is in mode {}", self.0.selector(), self.1)
     }
     fn scope(&self) -> Scope {
-        let modules = mechanism::rdma_drivers().into_iter().map(str::to_owned).collect();
+        let modules = rdma_modules().map(str::to_owned).collect();
         Scope { modules, devlink: true, configfs: true, gids: GidScan::Until(Default::default()), ..Scope::default() }
     }
     fn judge(&self, facts: &Facts) -> Judgement {

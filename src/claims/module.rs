@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{
     Blame, Claim, Entry, Judgement, Port, Remedy, Refusal, Rung, Severity, Subject, mechanism,
 };
-use crate::change::Change;
+use crate::change::{Change, rdma_modules, same_parameter_value};
 use crate::facts::{Facts, ModuleState, Scope};
 use crate::profile::ModuleWish;
 use crate::values::Software;
@@ -218,7 +218,7 @@ impl Claim for Parameter {
         };
         let source = format!("{}/parameters/{}", sysfs(&self.module), self.parameter);
         match module.parameters.get(&self.parameter) {
-            Some(value) if mechanism::same_value(value, &self.value) => Judgement::met(),
+            Some(value) if same_parameter_value(&self.value, value) => Judgement::met(),
             Some(value) => Judgement::unmet(&self.value, value, source),
             None => {
                 let (cause, fix) = self.absent();
@@ -254,7 +254,7 @@ impl Claim for RdmaDriver {
         }
     }
     fn scope(&self) -> Scope {
-        let mut names = mechanism::rdma_drivers();
+        let mut names: Vec<&str> = rdma_modules().collect();
         names.extend(self.0.software().map(Software::module));
         Scope { devlink: true, ..modules(&names) }
     }

@@ -51,7 +51,7 @@ pub fn general(facts: &Facts, depth: Depth) -> Vec<Box<dyn Claim>> {
     let names = facts.identity.netdevs.get().into_iter().flat_map(|all| all.keys());
     for name in names.filter(|name| !facts.rdma_of(name, None).is_empty()) {
         let Ok(name) = name.parse() else { continue };
-        let port = Port { wish: InterfaceWish::bare(Selector::Name(name)) };
+        let port = Port { wish: bare(Selector::Name(name)) };
         claims.push(Box::new(device::Present(port.clone())));
         claims.push(Box::new(device::RdmaDevice(port.clone(), None)));
         claims.push(Box::new(link::Admin(port.clone(), true)));
@@ -65,6 +65,21 @@ pub fn general(facts: &Facts, depth: Depth) -> Vec<Box<dyn Claim>> {
 /// The claims about smoke tests, for the ports that are tested, to be judged after the others.
 pub fn of_smoke(ports: &[(Port, Kind)]) -> Vec<Box<dyn Claim>> {
     in_ladder_order(ports.iter().flat_map(|(port, kind)| smoke::of_port(port, *kind)).collect())
+}
+
+/// A wish for nothing but that the interface is there.
+fn bare(selector: Selector) -> InterfaceWish {
+    InterfaceWish {
+        selector,
+        state: None,
+        mtu: None,
+        ipv4: Vec::new(),
+        ipv6: Vec::new(),
+        other_ipv4: OtherAddresses::Keep,
+        other_ipv6: OtherAddresses::Keep,
+        rdma: None,
+        line: 0,
+    }
 }
 
 fn port(wish: &InterfaceWish) -> Port {

@@ -67,7 +67,8 @@ impl Run<'_> {
                 }
                 findings.push(ladder::finding(claim, verdict));
                 if stop.is_some() {
-                    self.judge_rest(&facts, &mut findings);
+                    let rest = &self.intent.claims[findings.len()..];
+                    ladder::judge_on(rest, &facts, &mut findings);
                     return Ok(Converged { facts, findings, stop });
                 }
             }
@@ -81,14 +82,6 @@ impl Run<'_> {
         }
         let findings = ladder::judge(self.intent.claims, &facts);
         Ok(Converged { facts, findings, stop: Some(Stop::Failed) })
-    }
-
-    /// The claims after the one that stopped the run, judged as they stand.
-    fn judge_rest(&self, facts: &Facts, findings: &mut Vec<Finding>) {
-        for claim in self.intent.claims.iter().skip(findings.len()) {
-            let verdict = ladder::verdict(claim.as_ref(), facts, findings);
-            findings.push(ladder::finding(claim.as_ref(), verdict));
-        }
     }
 
     /// Applies the remedy of one unmet claim, waits for what the kernel does by itself, and gives

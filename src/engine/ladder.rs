@@ -11,12 +11,17 @@ pub fn scope(claims: &[Box<dyn Claim>]) -> Scope {
 
 /// Every claim with its verdict, in the order given.
 pub fn judge(claims: &[Box<dyn Claim>], facts: &Facts) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::with_capacity(claims.len());
+    let mut findings = Vec::with_capacity(claims.len());
+    judge_on(claims, facts, &mut findings);
+    findings
+}
+
+/// Judges more claims after those that have their findings, and adds theirs.
+pub fn judge_on(claims: &[Box<dyn Claim>], facts: &Facts, findings: &mut Vec<Finding>) {
     for claim in claims {
-        let verdict = verdict(claim.as_ref(), facts, &findings);
+        let verdict = verdict(claim.as_ref(), facts, findings);
         findings.push(finding(claim.as_ref(), verdict));
     }
-    findings
 }
 
 /// One claim's verdict, given the findings of the claims before it.

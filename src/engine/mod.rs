@@ -8,6 +8,9 @@ mod guard;
 mod journal;
 pub mod ladder;
 mod lock;
+mod reload;
+#[cfg(test)]
+mod tests;
 mod undo;
 mod watch;
 

@@ -6,6 +6,7 @@ use super::converge::Run;
 use super::journal::Journal;
 use super::ladder;
 use super::watch::Event;
+use crate::change::Change;
 use crate::facts::{Difference, Facts};
 use crate::report::ChangeResult;
 
@@ -24,7 +25,6 @@ impl Run<'_> {
         before: &Facts,
         last: Facts,
     ) -> (Facts, Vec<Difference>) {
-        let scope = ladder::scope(self.intent.claims);
         let mut facts = last;
         for entry in journal.entries.iter_mut().rev() {
             if entry.change.holds(&facts) == Some(false) {
@@ -34,45 +34,46 @@ impl Run<'_> {
                 }
                 continue;
             }
-            let mut refused = None;
+            // One inverse that is refused does not keep the others from being made.
+            let mut refusals = Vec::new();
             for inverse in &entry.inverse {
-                for attempt in 1..=ATTEMPTS {
-                    if inverse.holds(&facts) == Some(true) {
-                        refused = None;
-                        break;
-                    }
-                    if let Some(refusal) = self.intent.guard.refusal_of_undo(inverse, self.look) {
-                        refused = Some(refusal.why);
-                        break;
-                    }
-                    self.watch.see(Event::Undo(inverse));
-                    let answer = self.act.act(inverse);
-                    match self.look.look(&scope) {
-                        Ok(seen) => facts = seen,
-                        Err(error) => refused = Some(error.to_string()),
-                    }
-                    match (answer, inverse.holds(&facts)) {
-                        (_, Some(true)) | (Ok(()), None) => {
-                            refused = None;
-                            break;
-                        }
-                        (Ok(()), _) => {
-                            refused = Some(format!("{inverse}: acknowledged, but not in effect"));
-                        }
-                        (Err(error), _) => refused = Some(format!("{inverse}: {error}")),
-                    }
-                    if attempt < ATTEMPTS {
-                        self.look.pause(POLL);
-                    }
-                }
+                refusals.extend(self.undo_by(inverse, &mut facts).err());
             }
-            match refused {
-                Some(why) => entry.result = ChangeResult::NotUndone { why },
-                None if !entry.inverse.is_empty() => entry.result = ChangeResult::Undone,
-                None => {}
+            if !refusals.is_empty() {
+                entry.result = ChangeResult::NotUndone { why: refusals.join("; ") };
+            } else if !entry.inverse.is_empty() {
+                entry.result = ChangeResult::Undone;
             }
         }
         self.settle(before, facts)
+    }
+
+    /// Makes one inverse, unless it is in effect already.
+    fn undo_by(&self, inverse: &Change, facts: &mut Facts) -> Result<(), String> {
+        let mut refused = String::new();
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                self.look.pause(POLL);
+            }
+            if inverse.holds(facts) == Some(true) {
+                return Ok(());
+            }
+            if let Some(refusal) = self.intent.guard.refusal_of_undo(inverse, self.look) {
+                return Err(format!("{inverse}: {}", refusal.why));
+            }
+            self.watch.see(Event::Undo(inverse));
+            let answer = self.act.act(inverse);
+            *facts = match self.look.look(&ladder::scope(self.intent.claims)) {
+                Ok(seen) => seen,
+                Err(error) => return Err(format!("{inverse}: {error}")),
+            };
+            match (answer, inverse.holds(facts)) {
+                (_, Some(true)) | (Ok(()), None) => return Ok(()),
+                (Ok(()), _) => refused = format!("{inverse}: acknowledged, but not in effect"),
+                (Err(error), _) => refused = format!("{inverse}: {error}"),
+            }
+        }
+        Err(refused)
     }
 
     /// Looks until nothing differs or the time is up.
