@@ -1,0 +1,51 @@
+//! A call into the kernel that may never return, waited for no longer than a deadline.
+//!
+//! Netlink requests are carried out inside `sendmsg`, and `delete_module` inside the system call: no
+//! receive time-out ends them. The call runs in a thread of its own, which is left behind if it hangs.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Reading: the kernel answers these in microseconds.
+pub(crate) const READ: Duration = Duration::from_secs(3);
+/// Changing one setting; the slowest seen is a devlink parameter that replugs RDMA devices.
+pub(crate) const CHANGE: Duration = Duration::from_secs(30);
+
+/// The call did not return in time.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Late(pub(crate) Duration);
+
+impl std::fmt::Display for Late {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no answer from the kernel in {} s", self.0.as_secs())
+    }
+}
+
+/// Runs `call` and waits for it.
+pub(crate) fn within<T: Send + 'static>(
+    limit: Duration,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Late> {
+    let (answer, wait) = mpsc::sync_channel(1);
+    let started = thread::Builder::new().spawn(move || {
+        // The receiver is gone when the deadline has passed: nobody wants the answer any more.
+        let _ = answer.send(call());
+    });
+    if started.is_err() {
+        return Err(Late(Duration::ZERO));
+    }
+    wait.recv_timeout(limit).map_err(|_| Late(limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_hangs_ends_at_the_deadline() {
+        let late = within(Duration::from_millis(20), || thread::sleep(Duration::from_secs(5)));
+        assert_eq!(late, Err(Late(Duration::from_millis(20))));
+        assert_eq!(within(READ, || 7), Ok(7));
+    }
+}

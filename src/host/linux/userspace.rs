@@ -1,0 +1,94 @@
+//! The userspace half of RDMA, as files: libraries, providers, driver lists, device nodes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::Roots;
+use crate::facts::{Seen, Userspace};
+
+/// `ld.so.conf` may include others; a loop of includes ends here.
+const DEEPEST_INCLUDE: usize = 4;
+
+/// Looks for the files. A file that is not there is known not to be there.
+pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
+    let directories = library_directories(roots);
+    let library = |name: &str| {
+        directories.iter().map(|directory| directory.join(name)).find(|path| path.exists()).map(|path| shown(roots, &path))
+    };
+    let mut found = Userspace {
+        libibverbs: library("libibverbs.so.1"),
+        librdmacm: library("librdmacm.so.1"),
+        ..Userspace::default()
+    };
+    for directory in &directories {
+        let own = names(&directory.join("libibverbs"));
+        // Providers of rdma-core before 13 lie beside the library.
+        let beside = names(directory);
+        found.providers.extend(own.into_iter().chain(beside).filter(|name| {
+            name.split_once("-rdmav").is_some_and(|(_, end)| end.ends_with(".so"))
+        }));
+    }
+    for directory in [roots.etc.join("libibverbs.d"), roots.etc.join("../usr/share/libibverbs.d")] {
+        for name in names(&directory).into_iter().filter(|name| name.ends_with(".driver")) {
+            let text = std::fs::read_to_string(directory.join(name)).unwrap_or_default();
+            found.driver_files.extend(drivers(&text));
+        }
+    }
+    found.nodes = names(&roots.dev.join("infiniband")).into_iter().collect();
+    Seen::known(found, "/etc/ld.so.conf and the loader's directories, /etc/libibverbs.d, /dev/infiniband")
+}
+
+/// `driver irdma` lines.
+fn drivers(text: &str) -> impl Iterator<Item = String> {
+    text.lines().filter_map(|line| Some(line.trim().strip_prefix("driver")?.trim().to_owned()))
+}
+
+/// Where the loader looks: the lists of ld.so.conf, then its own directories.
+fn library_directories(roots: &Roots) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    configured(roots, &roots.etc.join("ld.so.conf"), 0, &mut all);
+    all.extend(roots.libraries.iter().cloned());
+    let mut seen = BTreeSet::new();
+    // /lib64 is often the same directory as /usr/lib64.
+    all.retain(|directory| directory.canonicalize().is_ok_and(|real| seen.insert(real)));
+    all
+}
+
+fn configured(roots: &Roots, file: &Path, depth: usize, all: &mut Vec<PathBuf>) {
+    let Ok(text) = std::fs::read_to_string(file) else { return };
+    for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
+        if let Some(pattern) = line.strip_prefix("include ") {
+            if depth >= DEEPEST_INCLUDE {
+                continue;
+            }
+            // Only ever `ld.so.conf.d/*.conf`, perhaps with /etc before it.
+            let Some((directory, files)) = pattern.trim().rsplit_once('/') else { continue };
+            let directory = roots.etc.join(directory.trim_start_matches("/etc/").trim_start_matches('/'));
+            let ending = files.trim_start_matches('*');
+            let mut found = names(&directory);
+            found.sort();
+            for name in found.into_iter().filter(|name| name.ends_with(ending)) {
+                configured(roots, &directory.join(name), depth + 1, all);
+            }
+        } else if let Some(path) = line.strip_prefix('/') {
+            all.push(roots.library_root.join(path));
+        }
+    }
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// A path as the administrator knows it.
+fn shown(roots: &Roots, path: &Path) -> String {
+    match path.strip_prefix(&roots.library_root) {
+        Ok(below) => format!("/{}", below.display()),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "userspace_tests.rs"]
+mod tests;
