@@ -27,7 +27,7 @@ impl Answer {
     ///
     /// # Errors
     /// None in practice: the report is written to memory.
-    pub fn of_report(report: &Report, global: &Global) -> io::Result<Answer> {
+    pub fn of_report(report: &Report, global: &Global) -> Result<Answer, CliError> {
         let mut text = Vec::new();
         match global.output {
             Output::Json => write_json(report, &mut text)?,
@@ -40,7 +40,7 @@ impl Answer {
     ///
     /// # Errors
     /// None in practice: the value is written to memory.
-    pub fn of_value<T: Serialize>(value: &T) -> io::Result<Answer> {
+    pub fn of_value<T: Serialize>(value: &T) -> Result<Answer, CliError> {
         let mut text = Vec::new();
         write_document(value, &mut text)?;
         Ok(Answer { text, code: 0 })

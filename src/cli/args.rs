@@ -66,9 +66,9 @@ pub enum Command {
     /// Change this host to what the profile says, verify it, and test the link
     Apply(ApplyArgs),
     /// Show what apply would change
-    Plan(LookArgs),
+    Plan(PlanArgs),
     /// Compare this host with the profile; no traffic, no change
-    Check(LookArgs),
+    Check(CheckArgs),
     /// Print one look at this host as JSON
     Facts(FactsArgs),
     /// Show the ports of this host in one table
@@ -109,14 +109,25 @@ pub struct ProfileArg {
     pub profile: Option<PathBuf>,
 }
 
-/// Arguments of `check` and `plan`.
+/// Arguments of `check`.
 #[derive(Args, Debug)]
-pub struct LookArgs {
+pub struct CheckArgs {
     /// The profile.
     #[command(flatten)]
     pub profile: ProfileArg,
     /// A saved look instead of this host.
     #[arg(long, value_name = "FILE", help = "Judge a look saved by `roce-setup facts` instead of this host")]
+    pub facts: Option<PathBuf>,
+}
+
+/// Arguments of `plan`.
+#[derive(Args, Debug)]
+pub struct PlanArgs {
+    /// The profile.
+    #[command(flatten)]
+    pub profile: ProfileArg,
+    /// A saved look instead of this host.
+    #[arg(long, value_name = "FILE", help = "Plan for a look saved by `roce-setup facts` instead of this host")]
     pub facts: Option<PathBuf>,
     /// What may be changed.
     #[command(flatten)]

@@ -17,6 +17,8 @@ pub enum Kind {
     Look,
     /// What is needed to start is missing: a privilege, the lock, an address.
     Start,
+    /// The answer cannot be written.
+    Output,
     /// The deadline passed before there was a verdict.
     Deadline,
 }
@@ -31,6 +33,7 @@ impl Kind {
             Kind::Facts => "facts",
             Kind::Look => "look",
             Kind::Start => "start",
+            Kind::Output => "output",
             Kind::Deadline => "deadline",
         }
     }
@@ -57,6 +60,12 @@ impl CliError {
     #[must_use]
     pub fn with_fix(self, fix: impl Into<String>) -> CliError {
         CliError { fix: Some(fix.into()), ..self }
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> CliError {
+        CliError::new(Kind::Output, format!("cannot write the answer: {error}"))
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn run(args: &ExplainArgs, global: &Global) -> Result<Answer, CliErro
     };
     if global.output == Output::Json {
         let rows: Vec<Row> = entries.into_iter().map(Row::of).collect();
-        return Answer::of_value(&rows).map_err(|error| CliError::new(Kind::Usage, error.to_string()));
+        return Answer::of_value(&rows);
     }
     Ok(Answer::of_text(match args.id {
         None => entries.into_iter().map(line).collect(),

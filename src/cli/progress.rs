@@ -14,8 +14,9 @@ pub trait Progress {
     /// A step begins; one sentence.
     fn say(&self, text: &str);
 
-    /// The same step goes on; shown only where lines can be overwritten.
-    fn tick(&self, text: &str);
+    /// The same step begins or goes on; `rest` changes with time and is shown only where lines can
+    /// be overwritten.
+    fn tick(&self, text: &str, rest: &str);
 
     /// Clears what can be cleared, before the answer is written.
     fn clear(&self);
@@ -27,21 +28,27 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn say(&self, _text: &str) {}
-    fn tick(&self, _text: &str) {}
+    fn tick(&self, _text: &str, _rest: &str) {}
     fn clear(&self) {}
 }
 
 /// One plain line per step, for logs: no times, so that equal hosts log equal lines.
 struct Lines<'a> {
     out: RefCell<&'a mut dyn Write>,
+    last: RefCell<String>,
 }
 
 impl Progress for Lines<'_> {
     fn say(&self, text: &str) {
         // A log that cannot be written to must not stop the work.
         let _ = writeln!(self.out.borrow_mut(), "{text}");
+        text.clone_into(&mut self.last.borrow_mut());
     }
-    fn tick(&self, _text: &str) {}
+    fn tick(&self, text: &str, _rest: &str) {
+        if *self.last.borrow() != text {
+            self.say(text);
+        }
+    }
     fn clear(&self) {}
 }
 
@@ -64,8 +71,8 @@ impl Progress for Spinner {
         self.0.reset_elapsed();
         self.0.set_message(text.to_owned());
     }
-    fn tick(&self, text: &str) {
-        self.0.set_message(text.to_owned());
+    fn tick(&self, text: &str, rest: &str) {
+        self.0.set_message(format!("{text}{rest}"));
     }
     fn clear(&self) {
         self.0.finish_and_clear();
@@ -79,7 +86,7 @@ pub fn to_stderr<'a>(quiet: bool, err: &'a mut dyn Write) -> Box<dyn Progress + 
     } else if std::io::stderr().is_terminal() {
         Box::new(Spinner::new())
     } else {
-        Box::new(Lines { out: RefCell::new(err) })
+        Box::new(Lines { out: RefCell::new(err), last: RefCell::default() })
     }
 }
 
@@ -105,18 +112,18 @@ impl Watch for Follow<'_> {
     }
 }
 
-/// Tells what a smoke test is doing.
-pub fn tell(progress: &dyn Progress, event: &smoke::Progress) {
+/// Tells what a smoke test of a port is doing.
+pub fn tell(progress: &dyn Progress, netdev: &str, event: &smoke::Progress) {
     match event {
         smoke::Progress::WaitingForPeer { peer, port, remaining_s } => {
-            let text = format!("wait for the peer {peer} TCP port {port}");
-            progress.tick(&format!("{text}, {remaining_s} s left,"));
+            let text = format!("{netdev}: wait for the peer {peer}, TCP port {port}");
+            progress.tick(&text, &format!(", {remaining_s} s left"));
         }
         smoke::Progress::Queued { place } => {
-            progress.say(&format!("the peer is busy: {place} tests before this one"));
+            progress.say(&format!("{netdev}: the peer is busy, tests before this one: {place}"));
         }
         smoke::Progress::Testing(spec) => {
-            progress.say(&format!("test {} {} B", spec.test, spec.size_bytes));
+            progress.say(&format!("{netdev}: test {} of {} B", spec.test, spec.size_bytes));
         }
         smoke::Progress::Client { peer, what } => progress.say(&format!("{peer}: {what}")),
         smoke::Progress::Stage(_) | smoke::Progress::Figure(_) => {}

@@ -10,11 +10,12 @@ mod style;
 mod verdict;
 
 pub use style::{Detail, TextStyle};
+pub(in crate::report) use style::{Page, Tone};
 
 use std::io::{self, Write};
 
 use super::Report;
-use style::Page;
+
 
 /// Writes a report as text.
 ///
@@ -38,7 +39,7 @@ fn notes(report: &Report, page: &mut Page) {
     }
     page.gap();
     for note in &report.notes {
-        page.line(&[("note  ".to_owned(), Some(style::Tone::Faint)), (note.clone(), None)]);
+        page.line(&[("note  ".to_owned(), Some(Tone::Faint)), (note.clone(), None)]);
     }
 }
 
