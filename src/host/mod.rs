@@ -3,6 +3,9 @@
 //! Implementations: [`linux`] (this machine), [`saved`] (a facts file), [`model`] (facts in memory:
 //! the machine of the tests and the predictor of `plan`) and [`faulty`] (a wrapper that injects faults).
 
+pub mod linux;
+pub mod saved;
+
 use std::time::Duration;
 
 use crate::change::Change;

@@ -21,7 +21,9 @@ version=$(uname -r)
 # What is in updates/ wins over Debian's modules of the same names.
 rm -rf "/lib/modules/$version/updates"
 cp -a "$TREE"/updates "$TREE"/modules.* "/lib/modules/$version/"
-if [ "$SET" = debian ]; then modprobe e1000e; else modprobe ice; fi
+# With MSI-X, the emulated card does not report a change of its link after the first.
+msi=IntMode=1,1
+if [ "$SET" = debian ]; then modprobe e1000e $msi; else modprobe ice $msi; fi
 modprobe -a rdma_rxe rdma_ucm ib_uverbs || end "Debian's RDMA modules did not load"
 modprobe siw || end "siw did not load"
 

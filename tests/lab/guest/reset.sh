@@ -14,6 +14,7 @@ rmdir /sys/kernel/config/rdma_cm/* 2>/dev/null
 for device in $(ls /sys/class/infiniband 2>/dev/null); do rdma link delete "$device"; done
 modprobe -a rdma_rxe siw rdma_ucm ib_uverbs
 
+[ -d /sys/module/netdevsim ] && rmmod netdevsim
 for dir in /sys/class/net/*; do
     case ${dir##*/} in
         lo | ens1f0 | ens1f1 | bonding_masters) ;;

@@ -92,9 +92,19 @@ pub(crate) fn write_ice(dir: &Path, e1000e: &Path, form: Form) -> Result<(), Str
             text = replace_once(&text, patch.from, patch.to)
                 .map_err(|e| format!("{}: {e}", path.display()))?;
         }
-        // Intel's own release has a version; the kernel's driver has none.
+        // Intel's own release has a version; for the kernel's driver `ethtool -i` says the
+        // kernel's release.
         if name == "netdev.c" && form == Form::OutOfTree {
             text += &format!("\nMODULE_VERSION(\"{ICE_VERSION}\");\n");
+        }
+        if name == "ethtool.c" && form == Form::OutOfTree {
+            let driver =
+                "\tstrscpy(drvinfo->driver, e1000e_driver_name, sizeof(drvinfo->driver));\n";
+            let version = format!(
+                "{driver}\tstrscpy(drvinfo->version, \"{ICE_VERSION}\", sizeof(drvinfo->version));\n"
+            );
+            text = replace_once(&text, driver, &version)
+                .map_err(|e| format!("{}: {e}", path.display()))?;
         }
         write(dir, &name, &text)?;
         if let Some(stem) = name.strip_suffix(".c") {
