@@ -156,7 +156,7 @@ impl Run<'_> {
         facts: &mut Facts,
         journal: &mut Journal,
     ) -> Result<Result<(), String>, LookError> {
-        let place = journal.begin(claim.entry().id, change, change.inverse(facts));
+        let place = journal.begin(claim, change, change.inverse(facts));
         self.watch.see(Event::Change(change));
         let answer = self.act_patiently(change);
         *facts = self.look.look(&self.scope())?;

@@ -1,6 +1,7 @@
 //! The changes of one run, each with its inverse, written down before it is made.
 
 use crate::change::Change;
+use crate::claims::{Claim, Subject};
 use crate::report::{ChangeRecord, ChangeResult};
 
 /// The journal of a run.
@@ -12,8 +13,9 @@ pub(super) struct Journal {
 /// One change of the journal.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The id of the claim for whose sake.
+    /// The id of the claim for whose sake, and what it is said of.
     pub(super) claim: String,
+    pub(super) subject: Subject,
     pub(super) change: Change,
     /// What undoes it, computed from the facts before it.
     pub(super) inverse: Vec<Change>,
@@ -22,9 +24,15 @@ pub(super) struct Entry {
 
 impl Journal {
     /// Writes down a change that is about to be made; its place in the journal.
-    pub(super) fn begin(&mut self, claim: &str, change: &Change, inverse: Vec<Change>) -> usize {
+    pub(super) fn begin(
+        &mut self,
+        claim: &dyn Claim,
+        change: &Change,
+        inverse: Vec<Change>,
+    ) -> usize {
         self.entries.push(Entry {
-            claim: claim.to_owned(),
+            claim: claim.entry().id.to_owned(),
+            subject: claim.subject(),
             change: change.clone(),
             inverse,
             result: ChangeResult::Planned,
@@ -57,6 +65,7 @@ impl Journal {
     fn with(&self, result: impl Fn(&Entry) -> ChangeResult) -> Vec<ChangeRecord> {
         let record = |entry: &Entry| ChangeRecord {
             claim: entry.claim.clone(),
+            subject: entry.subject.clone(),
             change: entry.change.clone(),
             result: result(entry),
         };

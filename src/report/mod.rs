@@ -1,13 +1,15 @@
 //! What a command found and did, as one value; the views only render it.
 //!
-//! Rendering belongs to `text.rs` and `json.rs`; deciding what is true to [`claims`](crate::claims).
+//! Rendering belongs to `text.rs`, `json.rs` and `status.rs`; deciding what is true to [`claims`](crate::claims).
 
 mod build;
 mod json;
+mod status;
 mod text;
 
-pub use json::write_json;
-pub use text::{TextStyle, write_text};
+pub use json::{ErrorDocument, ErrorText, write_document, write_json};
+pub use status::{Row, rows, write_status};
+pub use text::{Detail, TextStyle, write_text};
 
 use serde::{Deserialize, Serialize};
 
@@ -123,8 +125,10 @@ pub enum Verdict {
 /// A change, planned or made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeRecord {
-    /// The claim for whose sake.
+    /// Id of the claim for whose sake.
     pub claim: String,
+    /// What that claim is said of.
+    pub subject: Subject,
     /// The change.
     pub change: Change,
     /// What became of it.

@@ -1,0 +1,85 @@
+//! The claims with their verdicts, grouped by subject, in the order of the ladder.
+
+use super::style::{Detail, Mark, Page, Tone};
+use crate::claims::{Severity, Subject};
+use crate::report::{Finding, Report, Verdict};
+
+pub(super) fn write(report: &Report, page: &mut Page) {
+    let mut subjects: Vec<&Subject> = Vec::new();
+    for finding in &report.findings {
+        if !subjects.contains(&&finding.subject) && is_shown(finding, page.detail()) {
+            subjects.push(&finding.subject);
+        }
+    }
+    for subject in subjects {
+        page.heading(&title(subject));
+        for finding in report.findings.iter().filter(|finding| finding.subject == *subject) {
+            if is_shown(finding, page.detail()) {
+                write_one(finding, page);
+            }
+        }
+    }
+}
+
+fn is_shown(finding: &Finding, detail: Detail) -> bool {
+    match finding.verdict {
+        Verdict::Unmet { .. } | Verdict::Unknown { .. } => true,
+        Verdict::Met { .. } | Verdict::Skipped { .. } => detail != Detail::Quiet,
+    }
+}
+
+fn title(subject: &Subject) -> String {
+    match subject {
+        Subject::Host => "host".to_owned(),
+        Subject::Module(name) => format!("module {name}"),
+        Subject::Port(name) => format!("port {name}"),
+    }
+}
+
+fn write_one(finding: &Finding, page: &mut Page) {
+    let id = format!("({})", finding.id);
+    match &finding.verdict {
+        Verdict::Met { observed } => {
+            let mark = Mark { word: "ok", symbol: '✓', tone: Tone::Good };
+            let aside = if page.detail() == Detail::Verbose { id } else { String::new() };
+            match observed {
+                Some(observed) => {
+                    page.marked(mark, &format!("{}: {observed}", finding.claim), &aside);
+                }
+                None => page.marked(mark, &finding.claim, &aside),
+            }
+        }
+        Verdict::Unmet { expected, observed, source, cause, fix } => {
+            page.marked(failed(finding.severity), &finding.claim, &id);
+            page.particular("expected", expected);
+            page.particular("observed", &read_from(observed, source));
+            page.particular("cause", cause);
+            page.particular("fix", fix);
+        }
+        Verdict::Unknown { why } => {
+            let mark = Mark { word: "unknown", symbol: '?', tone: Tone::Caution };
+            page.marked(mark, &finding.claim, &id);
+            page.particular("why", why);
+        }
+        Verdict::Skipped { needs, rung } => {
+            let mark = Mark { word: "skipped", symbol: '-', tone: Tone::Faint };
+            let text = format!("{}: needs {rung}", finding.claim);
+            let aside = match page.detail() {
+                Detail::Verbose => format!("({}, needs {needs})", finding.id),
+                _ => String::new(),
+            };
+            page.marked(mark, &text, &aside);
+        }
+    }
+}
+
+fn failed(severity: Severity) -> Mark {
+    match severity {
+        Severity::Error => Mark { word: "FAIL", symbol: '✗', tone: Tone::Bad },
+        Severity::Warning => Mark { word: "warn", symbol: '!', tone: Tone::Caution },
+    }
+}
+
+fn read_from(observed: &str, source: &str) -> String {
+    if source.is_empty() { observed.to_owned() } else { format!("{observed} ({source})") }
+}
