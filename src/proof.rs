@@ -130,7 +130,7 @@ impl<'a> Proof<'a> {
                 }
             },
         };
-        let mode = facts.mode_of(rdma.device).get().map(ToString::to_string);
+        let mode = facts.mode_of(rdma.name, rdma.number).get().map(ToString::to_string);
         Some(Job {
             endpoint: Endpoint {
                 netdev: netdev.to_owned(),

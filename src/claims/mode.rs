@@ -52,7 +52,7 @@ impl Claim for InMode {
             Ok(rdma) => rdma,
             Err(judgement) => return judgement,
         };
-        match facts.mode_of(rdma.device) {
+        match facts.mode_of(rdma.name, rdma.number) {
             Seen::Known { value, .. } if value == self.1 => Judgement::met(),
             Seen::Known { value, source } => {
                 let unmet = Judgement::unmet(self.1.to_string(), value.to_string(), source);

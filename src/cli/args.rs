@@ -81,7 +81,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// The process that moves the data of a smoke test
     #[command(hide = true, name = "smoke-child")]
-    SmokeChild,
+    SmokeChild {
+        /// The job, as JSON
+        job: String,
+    },
 }
 
 impl Command {
@@ -96,7 +99,7 @@ impl Command {
             Command::Smoke(_) => "smoke",
             Command::Serve(_) => "serve",
             Command::Explain(_) => "explain",
-            Command::SmokeChild => "smoke-child",
+            Command::SmokeChild { .. } => "smoke-child",
         }
     }
 }

@@ -55,7 +55,7 @@ pub fn run(
         Command::Smoke(args) => smoke::run(&args, &global, err),
         Command::Serve(args) => serve::run(&args, &global, err),
         Command::Explain(args) => explain::run(&args, &global),
-        Command::SmokeChild => return crate::smoke::child::main(),
+        Command::SmokeChild { job } => return crate::smoke::child::main(&job),
     };
     match answer {
         Ok(answer) => answer.deliver(out, err),

@@ -87,7 +87,7 @@ pub(super) fn profile_if_any(
 }
 
 fn read_profile(path: &Path, look: &dyn Look, global: &Global) -> Result<HostProfile, CliError> {
-    let profile = Profile::read(path).map_err(|error| unusable(&error))?;
+    let profile = Profile::load(path).map_err(|error| unusable(&error))?;
     let host = match &global.host {
         Some(name) => name.clone(),
         None => look.look(&Scope::default()).map_err(|error| unseen(&error))?.host,

@@ -1,10 +1,9 @@
 //! The engine on machines in memory: what it plans, that it settles, and every fault everywhere.
 
 use super::*;
-use crate::change::Change;
 use crate::claims::{Depth, Port, for_host};
 use crate::facts::State;
-use crate::host::faulty::{Fault, Faulty};
+use crate::host::faulty::{Fault, Faulty, Injection};
 use crate::host::model::hosts;
 use crate::profile::{HostProfile, Profile};
 use crate::report::ChangeResult;
@@ -14,7 +13,7 @@ const MODE_ONLY: &str = include_str!("../../profiles/e810-rocev2.yaml");
 const SOFT: &str = include_str!("../../profiles/soft-roce.yaml");
 
 fn profile(text: &str, host: &str) -> HostProfile {
-    let profile = Profile::parse(text, "test.yaml").unwrap_or_else(|error| panic!("{error}"));
+    let profile = Profile::parse(text.as_bytes(), "test.yaml").unwrap_or_else(|error| panic!("{error}"));
     profile.for_host(host).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -54,7 +53,7 @@ fn apply_to(model: &Model, wanted: &Wanted) -> Applied {
 
 #[test]
 fn the_plan_of_s1_reloads_irdma_once_with_its_other_parameters() {
-    let model = Model::new(hosts::s1(1));
+    let model = Model::complete(hosts::s1(1));
     let wanted = s1();
     let planned = plan(&model, &wanted.intent()).expect("facts");
     assert_eq!(planned.refusals, []);
@@ -62,8 +61,7 @@ fn the_plan_of_s1_reloads_irdma_once_with_its_other_parameters() {
         texts(&planned.changes),
         [
             "remove irdma (that module alone)",
-            "load irdma limits_sel=3 roce_ena=1",
-            "set ens1f0 up",
+            "load irdma limits_sel=3 resource_profile=0 roce_ena=1 roce_port_cfg=0",
             "set ens1f0 MTU 4200",
             "add 100.0.1.10/24 to ens1f0",
         ]
@@ -75,10 +73,10 @@ fn an_apply_makes_everything_true_and_a_second_one_changes_nothing() {
     for (name, facts, text, host, allowed) in [
         ("s1", hosts::s1(1), S1, "server1", &["ens1f1"][..]),
         ("s1, other end", hosts::s1(2), S1, "server2", &["ens1f1"][..]),
-        ("in-kernel", hosts::s1_in_kernel(1), MODE_ONLY, "server1", &[][..]),
-        ("software", hosts::soft(1), SOFT, "server1", &[][..]),
+        ("in-kernel", hosts::s1_in_kernel(), MODE_ONLY, "server1", &[][..]),
+        ("software", hosts::soft(), SOFT, "server1", &[][..]),
     ] {
-        let model = Model::new(facts);
+        let model = Model::complete(facts);
         let wanted = Wanted::new(&profile(text, host), allowed);
         let first = apply_to(&model, &wanted);
         assert_eq!(first.outcome, Outcome::Met, "{name}: {:#?}", first.findings);
@@ -91,7 +89,7 @@ fn an_apply_makes_everything_true_and_a_second_one_changes_nothing() {
 
 #[test]
 fn a_port_outside_the_profile_must_be_allowed_by_name() {
-    let model = Model::new(hosts::s1(1));
+    let model = Model::complete(hosts::s1(1));
     let before = model.facts().state;
     let ended = apply_to(&model, &Wanted::new(&profile(S1, "server1"), &[]));
     assert_eq!(ended.outcome, Outcome::Refused);
@@ -103,8 +101,8 @@ fn a_port_outside_the_profile_must_be_allowed_by_name() {
 
 #[test]
 fn a_pinned_parameter_is_refused_on_a_driver_without_it() {
-    for facts in [hosts::s1_in_kernel(1), hosts::s1_debian(1)] {
-        let model = Model::new(facts);
+    for facts in [hosts::s1_in_kernel(), hosts::s1_debian()] {
+        let model = Model::complete(facts);
         let before = model.facts().state;
         let ended = apply_to(&model, &s1());
         assert_eq!(ended.outcome, Outcome::Refused);
@@ -117,13 +115,7 @@ fn a_pinned_parameter_is_refused_on_a_driver_without_it() {
 
 #[test]
 fn iwarp_goes_off_before_roce_goes_on() {
-    let mut facts = hosts::s1_in_kernel(1);
-    let device = facts.state.devlink.get_mut("pci/0000:02:00.0").and_then(|seen| seen.get_mut());
-    let device = device.expect("the port's devlink parameters");
-    for (name, value) in [("enable_roce", false), ("enable_iwarp", true)] {
-        device.insert(name.to_owned(), [("runtime".to_owned(), value)].into());
-    }
-    let model = Model::new(facts);
+    let model = Model::complete(hosts::s1_in_kernel());
     let planned =
         plan(&model, &Wanted::new(&profile(MODE_ONLY, "server1"), &[]).intent()).expect("facts");
     let devlink: Vec<String> =
@@ -137,37 +129,41 @@ fn iwarp_goes_off_before_roce_goes_on() {
     );
 }
 
-/// Every fault at every change of a plan, alone and with a second one during the undo, ends as
-/// wanted, as before, or with every difference named.
+/// Every fault at every change of a plan: once, twice at every distance that the retry and the undo
+/// can reach, and from then on for good. Each ends as wanted, as before, or with every difference named.
 #[test]
 fn every_fault_at_every_position_ends_in_a_named_state() {
+    const REACH: usize = 6;
     let wanted = s1();
     let count = {
-        let model = Model::new(hosts::s1(1));
+        let model = Model::complete(hosts::s1_with_stale_address(1));
         plan(&model, &wanted.intent()).expect("facts").changes.len()
     };
     let mut ends = std::collections::BTreeMap::new();
-    let mut cases = 0;
     for fault in Fault::ALL {
-        for position in 0..count {
-            for again in std::iter::once(None).chain((position + 1..position + 6).map(Some)) {
-                let model = Model::new(hosts::s1(1));
+        for first in 0..count {
+            let once = std::iter::once(vec![first]);
+            let twice = (first + 1..=first + REACH).map(|second| vec![first, second]);
+            // Both attempts of a change fail, and then some or all of the undo.
+            let lasting = (first + 1..=first + REACH)
+                .map(|from| [first, first + 1].into_iter().chain(from..from + 40).collect());
+            for positions in once.chain(twice).chain(lasting) {
+                let model = Model::complete(hosts::s1_with_stale_address(1));
                 let before = model.facts();
-                let faulty = Faulty::new(&model).fail_at(position, fault);
-                let faulty = match again {
-                    Some(again) => faulty.fail_at(again, fault),
-                    None => faulty,
-                };
+                let what = format!("{fault:?} at {positions:?}");
+                let injections = positions.into_iter().map(|at| Injection { at, fault });
+                let faulty = Faulty::new(model, injections);
                 let ended = apply(&faulty, &faulty, &wanted.intent(), &Silent).expect("facts");
-                let what = format!("{fault:?} at {position}, again at {again:?}: {ended:#?}");
-                check_end(&ended, &before.state, &model, &wanted, &what);
+                assert!(faulty.met() > 0, "{what}: the fault was never met");
+                let what = format!("{what}: {ended:#?}");
+                check_end(&ended, &before.state, faulty.host(), &wanted, &what);
                 *ends.entry(format!("{:?}", ended.outcome)).or_insert(0) += 1;
-                cases += 1;
             }
         }
     }
-    println!("{cases} cases: {ends:?}");
-    assert!(ends.contains_key("Undone") && ends.contains_key("Neither"), "{ends:?}");
+    println!("{count} changes, {} cases: {ends:?}", ends.values().sum::<i32>());
+    let kinds: Vec<&str> = ends.keys().map(String::as_str).collect();
+    assert_eq!(kinds, ["Met", "Neither", "Undone", "Unmet"]);
 }
 
 /// Compares what an apply says with what the machine shows.
@@ -198,13 +194,13 @@ fn check_end(ended: &Applied, before: &State, model: &Model, wanted: &Wanted, wh
 fn without_privilege_nothing_is_tried() {
     let mut facts = hosts::s1(1);
     facts.evidence.privilege = crate::facts::Seen::known(Default::default(), "/proc/self/status");
-    let model = Model::new(facts);
-    let faulty = Faulty::new(&model);
+    let model = Model::complete(facts);
+    let faulty = Faulty::new(model, []);
     let ended = apply(&faulty, &faulty, &s1().intent(), &Silent).expect("facts");
     assert_eq!(ended.outcome, Outcome::Refused);
     assert_eq!(
         ended.refusals[0].why,
         "this process lacks CAP_NET_ADMIN and CAP_SYS_MODULE (/proc/self/status)"
     );
-    assert_eq!(faulty.acts(), Vec::<Change>::new());
+    assert_eq!(faulty.acted(), []);
 }
