@@ -1,7 +1,7 @@
 //! The driver sets behave as the drivers they stand for, down to the traps.
 
 use crate::bed::{DriverSet, Knobs, Lab, Node};
-use crate::registry::{Scenario, scenario};
+use crate::registry::{Scenario, scenario, soak};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     use DriverSet::{Debian, InKernel, OutOfTree};
@@ -30,6 +30,13 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             2,
             knobs_turn,
         ),
+        soak(
+            "switches leave the guests as they were",
+            InKernel,
+            2,
+            switch_and_reset,
+        )
+        .within(1800),
         scenario(
             "the kernel's own ice has no version of its own",
             InKernel,
@@ -134,8 +141,16 @@ fn roce_ena_decides(lab: &Lab) {
 
 fn devlink_is_overridden(lab: &Lab) {
     let node = lab.node(1);
-    node.run("devlink -j dev param show pci/0000:02:00.0 name enable_roce")
-        .says("\"value\":true");
+    let shown = node
+        .run("devlink -j dev param show pci/0000:02:00.0 name enable_roce")
+        .exits(0)
+        .json();
+    let parameter = &shown["param"]["pci/0000:02:00.0"][0];
+    assert_eq!(
+        parameter["values"],
+        serde_json::json!([{"cmode": "runtime", "value": true}]),
+        "{shown}"
+    );
     until_type(node, "rdmap2s0f0", "4: RNIC");
     node.run("devlink dev param set pci/0000:02:00.0 name enable_roce value false cmode runtime")
         .exits(0);
@@ -210,6 +225,35 @@ fn devlink_decides(lab: &Lab) {
         "iWARP is currently enabled. This device cannot enable iWARP and RoCEv2 simultaneously",
     );
     until_type(node, "irdma1", "1: CA");
+}
+
+/// Every mode of each port, from the known state and back; counts the states reached.
+fn switch_and_reset(lab: &Lab) -> u64 {
+    let mut cases = 0;
+    for (function, device) in [(0, "rdmap2s0f0"), (1, "irdma1")] {
+        for (roce, iwarp) in [(true, false), (false, true), (false, false)] {
+            let node = lab.node(1);
+            for (name, value) in [("enable_roce", roce), ("enable_iwarp", iwarp)] {
+                let bdf = format!("pci/0000:02:00.{function}");
+                node.run(&format!(
+                    "devlink dev param set {bdf} name {name} value {value} cmode runtime"
+                ))
+                .exits(0);
+            }
+            match (roce, iwarp) {
+                (true, _) => until_type(node, device, "1: CA"),
+                (_, true) => until_type(node, device, "4: RNIC"),
+                _ => {
+                    node.run("sleep 2; ls /sys/class/infiniband")
+                        .exits(0)
+                        .does_not_say(device);
+                }
+            }
+            lab.reset(&[]);
+            cases += 1;
+        }
+    }
+    cases
 }
 
 fn roce_ena_is_ignored(lab: &Lab) {

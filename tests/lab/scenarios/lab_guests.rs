@@ -116,7 +116,7 @@ fn background(lab: &Lab) {
     let sleeper = node.spawn("sleep 54321");
     assert_eq!(sleeper.wait_within(1).code, None);
     sleeper.kill();
-    sleeper.wait_within(20).exits(128 + 9);
+    sleeper.wait_within(20).exits(128 + 9).within(20.0);
 }
 
 fn cut_cable(lab: &Lab) {

@@ -28,7 +28,7 @@ pub(crate) struct Contender {
     pub(crate) exits: i32,
 }
 
-pub(crate) fn run(filters: &[String]) -> Result<ExitCode, String> {
+pub(crate) fn run(filters: &[String], build: bool) -> Result<ExitCode, String> {
     let benches: Vec<Bench> = scenarios::benches()
         .into_iter()
         .filter(|bench| {
@@ -42,7 +42,7 @@ pub(crate) fn run(filters: &[String]) -> Result<ExitCode, String> {
         return Err("no bench has such a name".into());
     }
     packages::ensure()?;
-    let setup = Setup::new(Some(product::build(Profile::Release)?))?;
+    let setup = Setup::new(product::provide(Profile::Release, build)?)?;
     for bench in &benches {
         let lab = Lab::boot(&setup, bench.set, bench.guests)?;
         (bench.prepare)(&lab);

@@ -16,7 +16,7 @@ usage: cargo lab COMMAND
 
 SET is a driver set: out-of-tree (default), in-kernel, debian.
 
-  --no-build           for test, soak and shell: take the product as it was built last, if it was
+  --no-build           take the product as it was built last, if it was
 
 The lab installs the Debian packages it needs (as root; else it says the command), builds the
 kernel modules of its guests once, and keeps them under target/lab.";
@@ -35,6 +35,7 @@ pub(crate) enum Command {
     },
     Bench {
         filters: Vec<String>,
+        build: bool,
     },
     Shell {
         set: DriverSet,
@@ -74,7 +75,12 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, String> {
                 build,
             });
         }
-        "bench" => return Ok(Command::Bench { filters: rest }),
+        "bench" => {
+            return Ok(Command::Bench {
+                filters: rest,
+                build,
+            });
+        }
         "shell" => {
             let set = match rest.as_slice() {
                 [] => DriverSet::OutOfTree,
@@ -107,7 +113,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, String> {
         Command::Demo => demo::run(),
         Command::Test { filters, build } => suite::test(&filters, build),
         Command::Soak { filters, build } => suite::soak(&filters, build),
-        Command::Bench { filters } => bench::run(&filters),
+        Command::Bench { filters, build } => bench::run(&filters, build),
         Command::Shell { set, build } => shell::run(set, build),
         Command::List => suite::list(),
         Command::Agent => agent::run(),

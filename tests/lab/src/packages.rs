@@ -20,6 +20,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("busybox-static", "the initramfs"),
     ("clang", "the product's build: bindings to libibverbs"),
     ("libclang-dev", "the same"),
+    ("pkgconf", "the same"),
     ("libibverbs-dev", "the same"),
     ("librdmacm-dev", "the same"),
     ("rdma-core", "in the guests: libraries and configuration"),

@@ -31,6 +31,28 @@ pub(crate) fn make(dir: PathBuf) -> Result<PathBuf, String> {
     Ok(dir)
 }
 
+/// Removes the temporary folders of labs that were interrupted.
+pub(crate) fn remove_left_behind() {
+    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(owner);
+        if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The process that made a temporary folder of this name.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix(SCRATCH)?.split('-').next()?.parse().ok()
+}
+
+/// How the names of temporary folders begin: then come process id, count and purpose.
+const SCRATCH: &str = "roce-lab-";
+
 /// A short-lived folder, removed when dropped. It stands in the system's folder for temporary
 /// files, because a socket's path must be shorter than 108 bytes.
 pub(crate) struct Scratch(PathBuf);
@@ -39,7 +61,8 @@ impl Scratch {
     pub(crate) fn new(name: &str) -> Result<Self, String> {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let dir = std::env::temp_dir().join(format!("lab-{}-{count}-{name}", std::process::id()));
+        let dir =
+            std::env::temp_dir().join(format!("{SCRATCH}{}-{count}-{name}", std::process::id()));
         make(dir).map(Scratch)
     }
 
@@ -51,5 +74,30 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_labs_own_folders_have_an_owner() {
+        assert_eq!(owner("roce-lab-4711-0-debian"), Some(4711));
+        assert_eq!(owner("roce-lab-notes"), None);
+        assert_eq!(owner("lab-4711-0-debian"), None);
+    }
+
+    #[test]
+    fn a_scratch_folder_goes_with_its_owner() {
+        let scratch = Scratch::new("test").expect("a folder");
+        let path = scratch.path().to_path_buf();
+        assert_eq!(
+            path.file_name().and_then(|name| owner(name.to_str()?)),
+            Some(std::process::id())
+        );
+        assert!(path.is_dir());
+        drop(scratch);
+        assert!(!path.exists());
     }
 }

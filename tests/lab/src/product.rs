@@ -39,8 +39,16 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf, String> {
         .ok_or_else(|| "cargo built roce-setup, but it is not in the target folder".into())
 }
 
-/// The program for the guests as it was built last, if it was.
-pub(crate) fn built(profile: Profile) -> Result<Option<PathBuf>, String> {
+/// Builds the program for the guests, or takes it as it was built last, if it was.
+pub(crate) fn provide(profile: Profile, now: bool) -> Result<Option<PathBuf>, String> {
+    if now {
+        build(profile).map(Some)
+    } else {
+        built(profile)
+    }
+}
+
+fn built(profile: Profile) -> Result<Option<PathBuf>, String> {
     let folder = match profile {
         Profile::Dev => "debug",
         Profile::Release => "release",

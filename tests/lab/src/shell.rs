@@ -9,11 +9,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(set: DriverSet, build: bool) -> Result<ExitCode, String> {
     packages::ensure()?;
-    let product = if build {
-        Some(product::build(Profile::Dev)?)
-    } else {
-        product::built(Profile::Dev)?
-    };
+    let product = product::provide(Profile::Dev, build)?;
     let setup = Setup::new(product)?;
     eprintln!("booting two guests ({}), cabled back to back", set.name());
     let lab = Lab::boot(&setup, set, 2)?;

@@ -73,11 +73,7 @@ fn selected(soak: bool, filters: &[String]) -> Result<Vec<Scenario>, String> {
 
 fn setup(build: bool) -> Result<Setup, String> {
     packages::ensure()?;
-    let product = if build {
-        Some(product::build(Profile::Dev)?)
-    } else {
-        product::built(Profile::Dev)?
-    };
+    let product = product::provide(Profile::Dev, build)?;
     Setup::new(product)
 }
 
@@ -88,7 +84,7 @@ fn run(setup: &Setup, selected: &[Scenario]) -> (Tally, u64) {
     let mut cases = 0;
     let mut failures = Vec::new();
     for group in selected.chunk_by(|a, b| (a.set, a.guests) == (b.set, b.guests)) {
-        let mut bench = Bench {
+        let mut guests = Group {
             setup,
             set: group[0].set,
             guests: group[0].guests,
@@ -96,7 +92,7 @@ fn run(setup: &Setup, selected: &[Scenario]) -> (Tally, u64) {
         };
         for scenario in group {
             let began = Instant::now();
-            let outcome = bench.run(scenario);
+            let outcome = guests.run(scenario);
             let seconds = began.elapsed().as_secs();
             match outcome {
                 Ok(count) => {
@@ -128,7 +124,7 @@ fn run(setup: &Setup, selected: &[Scenario]) -> (Tally, u64) {
 }
 
 /// The guests of one group, booted when needed.
-struct Bench<'a> {
+struct Group<'a> {
     setup: &'a Setup,
     set: DriverSet,
     guests: usize,
@@ -136,7 +132,7 @@ struct Bench<'a> {
     lab: Option<Lab>,
 }
 
-impl Bench<'_> {
+impl Group<'_> {
     fn run(&mut self, scenario: &Scenario) -> Result<u64, String> {
         let lab = self.ready()?;
         lab.limit(Some(scenario.limit));

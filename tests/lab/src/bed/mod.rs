@@ -15,10 +15,12 @@ mod knobs;
 mod node;
 mod ran;
 mod reset;
+mod running;
 
 pub(crate) use knobs::Knobs;
 pub(crate) use node::Node;
 pub(crate) use ran::Ran;
+pub(crate) use running::Running;
 
 use crate::initrd::{self, Settings};
 use crate::modules::Modules;
@@ -74,6 +76,7 @@ impl Setup {
     pub(crate) fn new(product: Option<PathBuf>) -> Result<Self, String> {
         let kernel = crate::kernel::choose()?;
         let modules = crate::modules::prepare(&kernel)?;
+        places::remove_left_behind();
         let agent_dir = Scratch::new("agent")?;
         let agent = agent_dir.path().join("lab");
         let this =
@@ -215,5 +218,33 @@ impl Lab {
     /// Ends every wait of the scenario at that time from now; None: no limit.
     pub(crate) fn limit(&self, time: Option<Duration>) {
         self.deadline.set(time.map(|time| Instant::now() + time));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_wait_outlives_its_scenario() {
+        let deadline = Deadline::default();
+        let minute = Duration::from_secs(60);
+        assert_eq!(deadline.bound(minute), minute);
+        deadline.set(Some(Instant::now() + Duration::from_secs(5)));
+        assert!(deadline.bound(minute) <= Duration::from_secs(5));
+        assert_eq!(
+            deadline.bound(Duration::from_secs(1)),
+            Duration::from_secs(1)
+        );
+        deadline.set(Some(Instant::now()));
+        assert_eq!(deadline.bound(minute), Duration::ZERO);
+    }
+
+    #[test]
+    fn driver_sets_are_found_by_their_names() {
+        for set in DriverSet::ALL {
+            assert_eq!(DriverSet::named(set.name()), Some(set));
+        }
+        assert_eq!(DriverSet::named("oot"), None);
     }
 }

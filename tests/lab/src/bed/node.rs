@@ -1,16 +1,16 @@
 //! One guest.
 
-use super::{Deadline, Knobs, Ran};
+use super::{Deadline, Knobs, Ran, Running};
 use crate::channel::{Channel, Silence};
 use crate::message::{Answer, Ask, Script, Who};
 use crate::qemu::{Emulator, Machine, PORTS};
 use crate::qmp::Qmp;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// For commands of which a scenario says nothing else.
-const RUN_SECONDS: u64 = 60;
+pub(super) const RUN_SECONDS: u64 = 60;
 
 /// How much later than the guest the lab gives up.
 const MARGIN: Duration = Duration::from_secs(15);
@@ -22,7 +22,7 @@ pub(crate) struct Node {
     emulator: Mutex<Emulator>,
     console_log: PathBuf,
     console: PathBuf,
-    deadline: Deadline,
+    pub(super) deadline: Deadline,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -149,11 +149,7 @@ impl Node {
             ..Script::default()
         });
         match self.ask(&format!("starting `{script}`"), ask, limit) {
-            Ok(Answer::Spawned { handle }) => Running {
-                node: self,
-                handle,
-                script: script.to_owned(),
-            },
+            Ok(Answer::Spawned { handle }) => Running::new(self, handle, script),
             Ok(other) => panic!("{}: another answer than asked for: {other:?}", self.name),
             Err(why) => panic!("{why}"),
         }
@@ -221,7 +217,7 @@ impl Node {
         }
     }
 
-    fn ask(&self, doing: &str, ask: Ask, limit: Duration) -> Result<Answer, String> {
+    pub(super) fn ask(&self, doing: &str, ask: Ask, limit: Duration) -> Result<Answer, String> {
         if limit.is_zero() {
             return Err(format!(
                 "{}: {doing}: the scenario's time is over",
@@ -247,87 +243,5 @@ impl Node {
             "{}: {doing}: {what}; the end of its console:\n    {tail}",
             self.name
         )
-    }
-}
-
-/// A command in the background of a guest. What still runs at the scenario's end is killed.
-pub(crate) struct Running<'a> {
-    node: &'a Node,
-    handle: u64,
-    script: String,
-}
-
-impl Running<'_> {
-    /// Waits for its end. Without an end in that time, `code` is None and it runs on.
-    #[track_caller]
-    pub(crate) fn wait_within(&self, seconds: u64) -> Ran {
-        let limit = self.node.deadline.bound(Duration::from_secs(seconds));
-        self.ask(
-            Ask::Wait {
-                handle: self.handle,
-                seconds: limit.as_secs_f64(),
-            },
-            limit,
-        )
-    }
-
-    /// What it has said so far.
-    #[track_caller]
-    pub(crate) fn so_far(&self) -> Ran {
-        self.ask(
-            Ask::Peek {
-                handle: self.handle,
-            },
-            self.node.deadline.bound(Duration::from_secs(RUN_SECONDS)),
-        )
-    }
-
-    /// Waits until one of its streams has this text.
-    #[track_caller]
-    pub(crate) fn until_it_says(&self, text: &str, seconds: u64) -> Ran {
-        let end = Instant::now() + self.node.deadline.bound(Duration::from_secs(seconds));
-        loop {
-            let ran = self.so_far();
-            if ran.stdout.contains(text) || ran.stderr.contains(text) {
-                return ran;
-            }
-            if ran.code.is_some() || Instant::now() > end {
-                return ran.holds(false, &format!("should say {text:?} within {seconds} s"));
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-
-    /// Sends a signal to it and to what it started.
-    #[track_caller]
-    pub(crate) fn signal(&self, signal: i32) {
-        let doing = format!("sending signal {signal} to `{}`", self.script);
-        self.node.do_now(
-            &doing,
-            Ask::Signal {
-                handle: self.handle,
-                signal,
-            },
-        );
-    }
-
-    #[track_caller]
-    pub(crate) fn kill(&self) {
-        self.signal(libc::SIGKILL);
-    }
-
-    #[track_caller]
-    fn ask(&self, ask: Ask, limit: Duration) -> Ran {
-        match self
-            .node
-            .ask(&format!("waiting for `{}`", self.script), ask, limit)
-        {
-            Ok(Answer::Ran(ending)) => Ran::new(&self.node.name, &self.script, ending),
-            Ok(other) => panic!(
-                "{}: another answer than asked for: {other:?}",
-                self.node.name
-            ),
-            Err(why) => panic!("{why}"),
-        }
     }
 }
