@@ -122,10 +122,18 @@ fn write(path: &str, value: &str) -> Change {
 
 /// A machine on which all of these were made.
 fn machine(facts: Facts, changes: &[Change]) -> Model {
-    let model = Model::complete(facts)
-        .with_device_name("ens1f0", "rdmap2s0f0")
-        .with_device_name("ens1f1", "irdma1")
-        .with_device_name("eth4", "mlx5_0");
+    let mut model = Model::complete(facts);
+    // The names of the first seed, and the second's; udev's on the other hosts.
+    let named = hosts::devices(&model.facts());
+    for (netdev, name) in [
+        ("ens1f0", "rdmap2s0f0"),
+        ("ens1f1", "irdma1"),
+        ("eth4", "mlx5_0"),
+    ] {
+        if named.contains_key(name) {
+            model = model.with_device_name(netdev, name);
+        }
+    }
     for change in changes {
         model
             .act(change)

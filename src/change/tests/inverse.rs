@@ -127,22 +127,18 @@ fn removing_another_vendors_rdma_module_and_rdma_cm() {
 
 #[test]
 fn setting_a_devlink_mode_puts_the_settings_of_its_device_back() {
-    let tos = "rdma_cm/rdmap2s0f0/ports/1/default_roce_tos";
-    let model = machine(hosts::s1_in_kernel(), &[]);
-    model.edit(|facts| {
-        let devices = facts.identity.rdma.get_mut().unwrap();
-        let device = devices.remove("iwp2s0f0").unwrap();
-        devices.insert("rdmap2s0f0".to_owned(), device);
-    });
-    model.act(&mkdir("rdma_cm/rdmap2s0f0")).unwrap();
-    model.act(&write(tos, "104")).unwrap();
+    let tos = "rdma_cm/iwp2s0f0/ports/1/default_roce_tos";
+    let model = machine(
+        hosts::s1_in_kernel(),
+        &[mkdir("rdma_cm/iwp2s0f0"), write(tos, "104")],
+    );
     assert_eq!(
         there_and_back(&model, &devlink("enable_iwarp", false)),
         [
             "set devlink pci/0000:02:00.0 enable_iwarp=true (runtime)",
-            "make configfs directory rdma_cm/rdmap2s0f0",
-            "write IB/RoCE v1 to configfs rdma_cm/rdmap2s0f0/ports/1/default_roce_mode",
-            "write 104 to configfs rdma_cm/rdmap2s0f0/ports/1/default_roce_tos",
+            "make configfs directory rdma_cm/iwp2s0f0",
+            "write IB/RoCE v1 to configfs rdma_cm/iwp2s0f0/ports/1/default_roce_mode",
+            "write 104 to configfs rdma_cm/iwp2s0f0/ports/1/default_roce_tos",
         ]
     );
 }
