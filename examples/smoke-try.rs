@@ -17,6 +17,16 @@ fn main() {
         mode: args.get(6).cloned(),
     };
     let address = args[5].parse().unwrap();
+    if args[1] == "serve" {
+        let options = ServeOptions {
+            endpoints: vec![endpoint],
+            port: DEFAULT_PORT,
+            limits: Limits::default(),
+            most_tests: None,
+        };
+        println!("{:?}", serve(&options, &mut |p| println!("{p:?}")));
+        return;
+    }
     let wait = std::env::var("WAIT")
         .ok()
         .and_then(|w| w.parse().ok())

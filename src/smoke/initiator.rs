@@ -19,10 +19,10 @@ use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
 use crate::verbs::{CmEventKind, CmId, QueuePair, Reason, Transfer, VerbsError};
 
-/// Operations before a latency test is measured; they also tell how many fit its budget.
+/// Operations before a latency test is measured.
 const WARM_UP: u32 = 32;
-/// Samples of a latency test: enough for a median, bounded memory.
-const SAMPLES: std::ops::RangeInclusive<u32> = 20..=20_000;
+/// The most samples of a latency test: enough for a median, and bounded memory.
+const MAX_SAMPLES: u32 = 20_000;
 /// Pause before the second attempt where the first came too early for a device that has just appeared.
 const EARLY_PAUSE: Duration = Duration::from_millis(500);
 
@@ -146,18 +146,11 @@ fn too_early(error: &VerbsError) -> bool {
 }
 
 /// Tells the peer that a test begins and waits until it is prepared.
-fn begin(
-    lane: &mut Lane<'_>,
-    spec: TestSpec,
-    operations: u32,
-    seed: u64,
-    warm_up: bool,
-) -> Result<(), Trouble> {
+fn begin(lane: &mut Lane<'_>, spec: TestSpec, seed: u64, warm_up: bool) -> Result<(), Trouble> {
     let deadline = lane.deadline;
     lane.wire.send(
         &Message::Begin {
             spec,
-            operations,
             seed,
             warm_up,
         },
@@ -192,33 +185,27 @@ fn latency(
 ) -> Result<Figure, Trouble> {
     let size = spec.size_bytes;
     let half = lane.half as usize;
+    let budget = Duration::from_millis(u64::from(job.test_budget_ms));
     let outgoing = pattern::bytes(seed, size as usize);
-    let mut once = |lane: &mut Lane<'_>, operations: u32, warm_up: bool| {
-        lane.memory.write(0, &outgoing)?;
+    let expected = outgoing.last().copied().unwrap_or(0);
+    lane.memory.write(0, &outgoing)?;
+    let mut once = |lane: &mut Lane<'_>, most: u32, warm_up: bool| {
         lane.memory.write(half, &vec![0; size as usize])?;
-        begin(lane, spec, operations, seed, warm_up)?;
-        let bytes = u64::from(operations) * u64::from(size);
+        begin(lane, spec, seed, warm_up)?;
+        let samples = match spec.test {
+            TestKind::WriteLat => lane.ping(size, most, budget)?,
+            _ => lane.read_one_by_one(size, most, budget, expected)?,
+        };
+        let bytes = samples.len() as u64 * u64::from(size);
         payload.received_bytes += bytes;
-        if spec.test == TestKind::ReadLat {
-            let expected = outgoing.last().copied().unwrap_or(0);
-            return lane.read_one_by_one(size, operations, expected);
+        if spec.test == TestKind::WriteLat {
+            payload.sent_bytes += bytes;
         }
-        payload.sent_bytes += bytes;
-        lane.ping(size, operations)
+        Ok::<_, Trouble>(samples)
     };
-    let mut warm = once(lane, WARM_UP, true)?;
-    let typical = median(&mut warm).unwrap_or(Duration::from_micros(1));
-    let per_operation = if spec.test == TestKind::WriteLat {
-        typical * 2
-    } else {
-        typical
-    };
-    let fitting = u128::from(job.test_budget_ms) * 1_000_000 / per_operation.as_nanos().max(1);
-    let operations = u32::try_from(fitting)
-        .unwrap_or(u32::MAX)
-        .clamp(*SAMPLES.start(), *SAMPLES.end());
+    once(lane, WARM_UP, true)?;
     let start = Instant::now();
-    let mut samples = once(lane, operations, false)?;
+    let mut samples = once(lane, MAX_SAMPLES, false)?;
     let duration = start.elapsed();
     let checked = match spec.test {
         // The answers carry the peer's own stream; the last byte of each was its count.
@@ -231,7 +218,7 @@ fn latency(
     Ok(Figure {
         test: spec.test,
         size_bytes: size,
-        samples: u64::from(operations),
+        samples: samples.len() as u64,
         median_us: median(&mut samples).map(microseconds),
         mean_gbit_per_s: None,
         duration_s: duration.as_secs_f64(),
@@ -254,15 +241,16 @@ fn bandwidth(
     } else {
         Transfer::Read
     };
+    if transfer == Transfer::Write {
+        lane.memory
+            .write(0, &pattern::bytes(seed, window as usize))?;
+    }
     let mut once = |lane: &mut Lane<'_>, budget: Duration, warm_up: bool| {
-        if transfer == Transfer::Write {
-            lane.memory
-                .write(0, &pattern::bytes(seed, window as usize))?;
-        } else {
+        if transfer == Transfer::Read {
             lane.memory
                 .write(lane.half as usize, &vec![0; window as usize])?;
         }
-        begin(lane, spec, 0, seed, warm_up)?;
+        begin(lane, spec, seed, warm_up)?;
         let (operations, duration) = lane.stream(transfer, size, depth, budget)?;
         let bytes = operations * u64::from(size);
         match transfer {

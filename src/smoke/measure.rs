@@ -10,7 +10,7 @@ use crate::verbs::{MemoryRegion, QueuePair, Reason, RemoteMemory, Transfer, Verb
 
 /// Looks at memory or queue between two looks at the clock.
 const SPINS_PER_CLOCK: u32 = 64;
-/// Looks after which the processor is offered to others: on a host with fewer cores than pollers the other end could not run otherwise.
+/// Looks after which the processor is offered to others.
 const SPINS_BEFORE_YIELD: u32 = 4096;
 /// While waiting long, how often the control connection is looked at for the peer's end.
 const PEER_CHECK: Duration = Duration::from_millis(20);
@@ -25,6 +25,9 @@ pub(crate) struct Lane<'a> {
     pub(crate) wire: &'a mut Wire,
     /// Operations posted and not completed.
     outstanding: u32,
+    /// Looks after which the processor is offered to others: at once where there is only one, on which the other end of a loopback could
+    /// not run otherwise.
+    spins_before_yield: u32,
 }
 
 impl<'a> Lane<'a> {
@@ -43,56 +46,82 @@ impl<'a> Lane<'a> {
             deadline,
             wire,
             outstanding: 0,
+            spins_before_yield: thread::available_parallelism().map_or(0, |count| {
+                if count.get() > 1 {
+                    SPINS_BEFORE_YIELD
+                } else {
+                    0
+                }
+            }),
         }
     }
 
-    /// Round trips of `size` bytes by RDMA write; half of each is a sample. The last byte carries the count, so each answer is that of its
-    /// own question.
-    pub(crate) fn ping(&mut self, size: u32, operations: u32) -> Result<Vec<Duration>, Trouble> {
-        let last = size as usize - 1;
-        let mut samples = Vec::with_capacity(operations as usize);
-        for index in 0..operations {
-            let count = counted(index);
+    /// Round trips of `size` bytes by RDMA write until `budget` is spent or `most` are done; half of each is a sample.
+    ///
+    /// The last byte of a message carries the count, so each answer is that of its own question, and says which message is the last.
+    pub(crate) fn ping(
+        &mut self,
+        size: u32,
+        most: u32,
+        budget: Duration,
+    ) -> Result<Vec<Duration>, Trouble> {
+        let tail = size as usize - 1;
+        let mut samples = Vec::with_capacity(most as usize);
+        let begin = Instant::now();
+        for index in 0..most {
             self.make_room()?;
-            self.memory.set_byte(last, count);
             let start = Instant::now();
+            let is_last = index + 1 == most || start - begin >= budget;
+            let count = if is_last { LAST } else { counted(index) };
+            self.memory.set_byte(tail, count);
             self.write(0, self.half, size)?;
-            self.wait_for_byte(self.half as usize + last, count, "write-lat", size)?;
+            self.wait_for_byte(tail, &[count], "write-lat", size)?;
             samples.push(start.elapsed() / 2);
+            if is_last {
+                break;
+            }
         }
         self.drain("write-lat", size)?;
         Ok(samples)
     }
 
     /// The other side of [`Lane::ping`].
-    pub(crate) fn pong(&mut self, size: u32, operations: u32) -> Result<(), Trouble> {
-        let last = size as usize - 1;
-        for index in 0..operations {
-            let count = counted(index);
-            self.wait_for_byte(self.half as usize + last, count, "write-lat", size)?;
+    pub(crate) fn pong(&mut self, size: u32) -> Result<(), Trouble> {
+        let tail = size as usize - 1;
+        for index in 0.. {
+            let count = self.wait_for_byte(tail, &[counted(index), LAST], "write-lat", size)?;
             self.make_room()?;
-            self.memory.set_byte(last, count);
+            self.memory.set_byte(tail, count);
             self.write(0, self.half, size)?;
+            if count == LAST {
+                break;
+            }
         }
         self.drain("write-lat", size)
     }
 
-    /// RDMA reads of `size` bytes, one at a time; each must bring the peer's last byte, `expected`.
+    /// RDMA reads of `size` bytes, one at a time, until `budget` is spent or `most` are done; each must bring the peer's last byte,
+    /// `expected`.
     pub(crate) fn read_one_by_one(
         &mut self,
         size: u32,
-        operations: u32,
+        most: u32,
+        budget: Duration,
         expected: u8,
     ) -> Result<Vec<Duration>, Trouble> {
-        let last = (self.half + size) as usize - 1;
-        let mut samples = Vec::with_capacity(operations as usize);
-        for index in 0..operations {
-            self.memory.set_byte(last, !expected);
+        let tail = (self.half + size) as usize - 1;
+        let mut samples = Vec::with_capacity(most as usize);
+        let begin = Instant::now();
+        for index in 0..most {
+            if index > 0 && begin.elapsed() >= budget {
+                break;
+            }
+            self.memory.set_byte(tail, !expected);
             let start = Instant::now();
             self.read(self.half, 0, size)?;
             self.drain("read-lat", size)?;
             samples.push(start.elapsed());
-            let found = self.memory.byte(last);
+            let found = self.memory.byte(tail);
             if found != expected {
                 return Err(Trouble::Wrong(format!(
                     "read {index} of {size} bytes: byte {} is {found:#04x}, expected {expected:#04x}",
@@ -191,22 +220,26 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Waits until the peer has written `value`; errors of own operations come first.
+    /// Waits until the peer has written one of `wanted` to the `tail` of what is received here; errors of own operations come first.
     fn wait_for_byte(
         &mut self,
-        offset: usize,
-        value: u8,
+        tail: usize,
+        wanted: &[u8],
         what: &'static str,
         size: u32,
-    ) -> Result<(), Trouble> {
+    ) -> Result<u8, Trouble> {
+        let offset = self.half as usize + tail;
         let mut looks = 0_u32;
+        let mut found = 0;
         self.wait(what, size, |lane| {
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(16) && lane.outstanding > 0 {
                 lane.reap(what, size)?;
             }
-            Ok(lane.memory.byte(offset) == value)
-        })
+            found = lane.memory.byte(offset);
+            Ok(wanted.contains(&found))
+        })?;
+        Ok(found)
     }
 
     /// Looks until `done`, the deadline, or the peer's end.
@@ -244,27 +277,33 @@ impl<'a> Lane<'a> {
                 }
                 Some(_) => {}
             }
-            if spins >= SPINS_BEFORE_YIELD {
+            if spins >= self.spins_before_yield {
                 thread::yield_now();
             }
         }
     }
 }
 
-/// The count that the `index`-th message carries: never zero, which is what cleared memory holds, and never its predecessor's.
+/// The count of the last message.
+const LAST: u8 = 255;
+
+/// The count that the `index`-th message carries: never zero, which is what cleared memory holds, never its predecessor's, never [`LAST`].
 fn counted(index: u32) -> u8 {
-    (index % 255) as u8 + 1
+    (index % 254) as u8 + 1
 }
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::*;
 
     #[test]
-    fn the_count_is_never_zero_and_never_twice_the_same() {
+    fn a_count_is_never_zero_never_the_last_and_never_its_predecessors() {
         for index in 0..1000 {
-            assert_ne!(counted(index), 0);
-            assert_ne!(counted(index), counted(index + 1));
+            let count = counted(index);
+            assert!(
+                count != 0 && count != LAST && count != counted(index + 1),
+                "{index}: {count}"
+            );
         }
     }
 }

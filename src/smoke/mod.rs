@@ -23,6 +23,7 @@ mod protocol;
 mod rendezvous;
 mod responder;
 mod run;
+mod serve;
 mod session;
 mod statistics;
 mod supervise;
@@ -35,3 +36,4 @@ pub use outcome::{
     SmokeRung, Stage, TestKind, Verdict,
 };
 pub use run::run;
+pub use serve::{ServeError, ServeOptions, serve};

@@ -21,30 +21,31 @@ fn word(seed: u64, index: u64) -> [u8; WORD] {
 
 /// The first `length` bytes of the stream of `seed`.
 pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
-    let mut stream: Vec<u8> = (0..length.div_ceil(WORD))
-        .flat_map(|index| word(seed, index as u64))
-        .collect();
-    stream.truncate(length);
+    let mut stream = vec![0; length];
+    for (index, chunk) in stream.chunks_mut(WORD).enumerate() {
+        chunk.copy_from_slice(&word(seed, index as u64)[..chunk.len()]);
+    }
     stream
 }
 
 /// The first byte of `found` that is not the stream's, as a sentence.
 pub(crate) fn mismatch(seed: u64, found: &[u8]) -> Option<String> {
     let wanted = bytes(seed, found.len());
-    let offset = wanted
-        .iter()
-        .zip(found)
-        .position(|(wanted, found)| wanted != found)?;
-    let wrong = wanted
-        .iter()
-        .zip(found)
-        .filter(|(wanted, found)| wanted != found)
-        .count();
+    if wanted == found {
+        return None;
+    }
+    let wrong = || {
+        wanted
+            .iter()
+            .zip(found)
+            .enumerate()
+            .filter(|(_, (wanted, found))| wanted != found)
+    };
+    let (offset, (wanted, first)) = wrong().next()?;
     Some(format!(
-        "byte {offset} of {} is {:#04x}, expected {:#04x}; {wrong} bytes differ",
+        "byte {offset} of {} is {first:#04x}, expected {wanted:#04x}; {} bytes differ",
         found.len(),
-        found[offset],
-        wanted[offset]
+        wrong().count()
     ))
 }
 

@@ -115,8 +115,6 @@ pub(crate) enum Message {
     Begin {
         /// Which.
         spec: TestSpec,
-        /// Write-lat: round trips to answer.
-        operations: u32,
         /// Seed of the data.
         seed: u64,
         /// Not measured.

@@ -14,8 +14,6 @@ use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
 use crate::verbs::{CmEventKind, CmId, QueuePair, Reason, VerbsError};
 
-/// The most round trips one `Begin` may ask for.
-const MAX_OPERATIONS: u32 = 1_000_000;
 /// How often a wait for the connection request looks at the control connection.
 const GLANCE: Duration = Duration::from_millis(200);
 
@@ -116,24 +114,23 @@ fn answer(
         match receive(lane.wire, deadline, Ok)? {
             Message::Begin {
                 spec,
-                operations,
                 seed,
                 warm_up,
             } => {
-                if !job.tests.contains(&spec) || operations > MAX_OPERATIONS {
+                if !job.tests.contains(&spec) {
                     return Err(Trouble::Wrong(format!(
                         "the peer began a test that was not agreed: {} of {} bytes",
                         spec.test, spec.size_bytes
                     )));
                 }
-                prepare(lane, spec, seed)?;
+                prepare(lane, spec, (current != Some((spec, seed))).then_some(seed))?;
                 current = Some((spec, seed));
                 if !warm_up {
                     emit(Event::Testing(spec));
                 }
                 lane.wire.send(&Message::Go, deadline)?;
                 if spec.test == TestKind::WriteLat {
-                    lane.pong(spec.size_bytes, operations)?;
+                    lane.pong(spec.size_bytes)?;
                 }
             }
             Message::Verify { bytes } => {
@@ -190,15 +187,17 @@ fn answer(
     }
 }
 
-/// Puts into memory what the peer will read, and clears what it will write.
-fn prepare(lane: &Lane<'_>, spec: TestSpec, seed: u64) -> Result<(), VerbsError> {
+/// Puts into memory what the peer will read, where it is not there already, and clears what it will write.
+fn prepare(lane: &Lane<'_>, spec: TestSpec, seed: Option<u64>) -> Result<(), VerbsError> {
     let window = (spec.size_bytes * ChildJob::depth(spec)) as usize;
-    match spec.test {
-        TestKind::WriteLat => {
-            lane.memory.write(0, &pattern::bytes(!seed, window))?;
-            lane.memory.write(lane.half as usize, &vec![0; window])
+    if let Some(seed) = seed {
+        match spec.test {
+            TestKind::WriteLat => lane.memory.write(0, &pattern::bytes(!seed, window))?,
+            TestKind::ReadLat | TestKind::ReadBw => {
+                lane.memory.write(0, &pattern::bytes(seed, window))?
+            }
+            TestKind::WriteBw => {}
         }
-        TestKind::WriteBw => lane.memory.write(lane.half as usize, &vec![0; window]),
-        TestKind::ReadLat | TestKind::ReadBw => lane.memory.write(0, &pattern::bytes(seed, window)),
     }
+    lane.memory.write(lane.half as usize, &vec![0; window])
 }

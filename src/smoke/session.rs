@@ -55,7 +55,7 @@ impl ChildJob {
         match spec.test {
             TestKind::WriteLat | TestKind::ReadLat => 1,
             TestKind::WriteBw | TestKind::ReadBw => {
-                (WINDOW_BYTES / spec.size_bytes.max(1)).clamp(2, 16)
+                (WINDOW_BYTES / spec.size_bytes.max(1)).clamp(2, 8)
             }
         }
     }
