@@ -23,7 +23,7 @@ as wanted nor as before";
 /// Bring RDMA ports into the mode that a profile asks for, and prove it.
 #[derive(Debug, Parser)]
 #[command(name = "roce-setup", version, after_help = EXAMPLES, max_term_width = 100)]
-#[command(disable_help_subcommand = true, subcommand_required = true, arg_required_else_help = false)]
+#[command(disable_help_subcommand = true)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]

@@ -47,11 +47,12 @@ pub(super) fn run(args: &ExplainArgs, global: &Global) -> Result<Answer, CliErro
     }))
 }
 
-/// Id and first sentence.
+/// Id and what the claim says, without its particulars.
 fn line(entry: &Entry) -> String {
     let text = explain(entry.id).unwrap_or_default().replace('\n', " ");
-    let end = text.find(". ").map_or(text.len(), |end| end + 1);
-    format!("{:20} {}\n", entry.id, &text[..end])
+    let ends = [". ", ": ", " (", ", as "];
+    let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+    format!("{:20} {}\n", entry.id, text[..end].trim_end_matches('.'))
 }
 
 fn section(entry: &Entry) -> String {

@@ -75,6 +75,11 @@ fn without_command(
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             Answer::of_text(text.to_string()).deliver(out, err)
         }
+        ErrorKind::MissingSubcommand => {
+            let error = CliError::new(Kind::Usage, "a command is missing")
+                .with_fix("`roce-setup --help` lists the commands");
+            answer::deliver_error(&error, None, output, out, err)
+        }
         _ if output == Output::Json => {
             let text = text.to_string();
             let message = text.trim().trim_start_matches("error: ");

@@ -32,6 +32,8 @@ fn title(subject: &Subject) -> String {
     match subject {
         Subject::Host => "host".to_owned(),
         Subject::Module(name) => format!("module {name}"),
+        // A port that is not named but described ("the ice port of PCI function 0").
+        Subject::Port(name) if name.contains(' ') => name.clone(),
         Subject::Port(name) => format!("port {name}"),
     }
 }
