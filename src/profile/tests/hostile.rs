@@ -11,6 +11,15 @@ use crate::profile::Profile;
 
 const GOOD: &str = include_str!("../../../profiles/s1-grt.yaml");
 
+/// What is mutated: profiles that use every key.
+const BASES: [&str; 5] = [
+    GOOD,
+    include_str!("../../../tests/fixtures/profiles/good/design-example.yaml"),
+    include_str!("../../../tests/fixtures/profiles/good/every-way-to-match.yaml"),
+    include_str!("../../../tests/fixtures/profiles/good/expectations.yaml"),
+    include_str!("../../../tests/fixtures/profiles/good/software-devices.yaml"),
+];
+
 /// The first line of the error; far more time than any file may take is a failure.
 fn refused(content: &[u8]) -> String {
     let begin = Instant::now();
@@ -244,10 +253,11 @@ proptest! {
 
     #[test]
     fn a_mutated_profile_is_parsed_or_refused_and_never_panics(
+        base in proptest::sample::select(BASES.to_vec()),
         changes in proptest::collection::vec((any::<usize>(), 0usize..30, piece()), 1..6),
     ) {
         let begin = Instant::now();
-        match Profile::parse(&mutate(GOOD, &changes), "p") {
+        match Profile::parse(&mutate(base, &changes), "p") {
             Ok(profile) => {
                 for host in profile.hosts() {
                     let chosen = profile.for_host(host);
