@@ -186,6 +186,11 @@ impl Findings {
     /// The findings with excerpts, ordered by place.
     pub(super) fn into_problems(mut self, source: &Source) -> Problems {
         self.list.sort_by_key(|finding| finding.spot.start);
+        // What an alias repeats is one fault of the place it stands for.
+        let before = self.list.len();
+        self.list
+            .dedup_by(|a, b| a.spot == b.spot && a.message == b.message);
+        self.count -= before - self.list.len();
         let shown = self.list.len().min(Problems::LIMIT);
         let mark = |spot: Spot, message: String| {
             let (line, column) = source.position(spot.start);

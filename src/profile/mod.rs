@@ -3,18 +3,21 @@
 //! Strictly parsed, with positions; knows nothing of the kernel and reads nothing but its own
 //! file. What is true of the host is the matter of `facts`, what follows from both of `claims`.
 //!
-//! The way of a profile: [`file`] reads bytes, [`node`] makes a tree with places of them,
-//! [`schema`] a document for all hosts, [`select`] the [`HostProfile`] of one.
+//! The way of a profile: `file` reads bytes, `node` makes a tree with places of them,
+//! `schema` a document for all hosts, `select` the [`HostProfile`] of one.
 
 mod error;
 mod expect;
 mod file;
 mod hostlist;
+mod limit;
 mod node;
 mod schema;
 mod select;
+mod shorten;
 mod source;
 mod suggest;
+mod syntax;
 #[cfg(test)]
 mod tests;
 mod wishes;
@@ -22,7 +25,8 @@ mod wishes;
 use std::path::Path;
 
 pub use error::{Mark, Problem, Problems, ProfileError};
-pub use expect::{Bound, Expectation, Figure, Limit, TestName};
+pub use expect::{Expectation, Figure, TestName};
+pub use limit::{Bound, Limit};
 pub use wishes::{
     HostProfile, InterfaceWish, ModuleWish, OtherAddresses, Peer, RdmaWish, Selector, SmokeLink,
     SmokeWish,
@@ -86,12 +90,12 @@ impl Profile {
             Err(select::NoPosition::Absent) => Err(ProfileError::HostNotListed {
                 profile,
                 host,
-                hosts: hostlist::shorten(&hosts.names),
+                hosts: shorten::shorten(&hosts.names),
             }),
             Err(select::NoPosition::Ambiguous(fitting)) => Err(ProfileError::HostAmbiguous {
                 profile,
                 host,
-                hosts: hostlist::shorten(&fitting),
+                hosts: shorten::shorten(&fitting),
             }),
         }
     }

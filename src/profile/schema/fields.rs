@@ -1,12 +1,8 @@
 //! Reading keys and values of the tree: whatever is not of the wanted kind becomes a finding.
 
-use std::ops::RangeInclusive;
-use std::str::FromStr;
-
 use crate::values::InvalidValue;
 
 use super::super::error::{Finding, Findings};
-use super::super::hostlist::{self, HostList};
 use super::super::node::{Kind, Node};
 use super::super::source::{Source, Spot};
 use super::super::suggest::nearest;
@@ -16,6 +12,8 @@ pub(in super::super) struct Context<'a> {
     pub(in super::super) source: &'a Source,
     pub(in super::super) findings: Findings,
     pub(in super::super) hosts: Option<Hosts>,
+    /// How many entries of parallel lists there are so far.
+    pub(in super::super) expanded: usize,
 }
 
 /// The expanded `hosts`.
@@ -30,23 +28,6 @@ pub(in super::super) struct Hosts {
 pub(in super::super) struct Spotted<T> {
     pub(in super::super) value: T,
     pub(in super::super) spot: Spot,
-}
-
-/// One value for every host, or one for each.
-#[derive(Clone, Debug)]
-pub(in super::super) enum PerHost<T> {
-    One(T),
-    Each(Vec<T>),
-}
-
-impl<T> PerHost<T> {
-    /// The value of the host at a position of `hosts`.
-    pub(in super::super) fn at(&self, position: usize) -> Option<&T> {
-        match self {
-            PerHost::One(value) => Some(value),
-            PerHost::Each(values) => values.get(position),
-        }
-    }
 }
 
 /// The keys of one group, all of them known and each there once.
@@ -190,199 +171,6 @@ impl Context<'_> {
                 &[]
             }
         }
-    }
-
-    /// A text; a number is taken as it was written.
-    pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<String> {
-        match &node.kind {
-            Kind::Text(text) => Some(text.clone()),
-            Kind::Number => Some(self.source.slice(node.spot).to_owned()),
-            _ => {
-                let finding = Finding::new(
-                    node.spot,
-                    format!("expected {what}, found {}", node.kind_name()),
-                );
-                let quote = matches!(node.kind, Kind::Bool)
-                    .then(|| "put quotes around it if the word itself is meant".to_owned());
-                self.report(finding.maybe_help(quote));
-                None
-            }
-        }
-    }
-
-    /// A text that a value type reads.
-    pub(super) fn value<T: FromStr<Err = InvalidValue>>(
-        &mut self,
-        node: &Node,
-        what: &str,
-    ) -> Option<T> {
-        let text = self.text(node, what)?;
-        self.checked(node.spot, text.parse())
-    }
-
-    /// The value, or a finding of why there is none.
-    pub(super) fn checked<T>(&mut self, spot: Spot, result: Result<T, InvalidValue>) -> Option<T> {
-        result
-            .map_err(|error| self.report(invalid(spot, &error)))
-            .ok()
-    }
-
-    /// One of some words.
-    pub(super) fn word<T: Copy>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        words: &[(&'static str, T)],
-    ) -> Option<T> {
-        let text = self.text(node, what)?;
-        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
-            return Some(*value);
-        }
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        let shown = InvalidValue::new("", &text, "").given;
-        self.report(
-            Finding::new(node.spot, format!("`{shown}` is not {what}"))
-                .help(did_you_mean(&text, &known)),
-        );
-        None
-    }
-
-    /// A whole number in decimal digits.
-    pub(super) fn integer(
-        &mut self,
-        node: &Node,
-        what: &str,
-        range: RangeInclusive<u64>,
-    ) -> Option<u64> {
-        let (low, high) = (*range.start(), *range.end());
-        let bounds = format!("a whole number from {low} to {high}");
-        let written = match &node.kind {
-            Kind::Number => self.source.slice(node.spot),
-            Kind::Text(text) => text.as_str(),
-            _ => {
-                self.report(
-                    Finding::new(
-                        node.spot,
-                        format!("expected {what}, found {}", node.kind_name()),
-                    )
-                    .help(format!("{what} is {bounds}")),
-                );
-                return None;
-            }
-        };
-        let decimal = !written.is_empty()
-            && written.bytes().all(|b| b.is_ascii_digit())
-            && (written == "0" || !written.starts_with('0'));
-        if decimal && matches!(node.kind, Kind::Text(_)) {
-            self.report(
-                Finding::new(node.spot, format!("expected {what}, found a text"))
-                    .help(format!("write {written} without quotes")),
-            );
-            return None;
-        }
-        match written.parse() {
-            Ok(value) if decimal && range.contains(&value) => Some(value),
-            _ => {
-                let shown = InvalidValue::new("", written, "").given;
-                self.report(
-                    Finding::new(node.spot, format!("`{shown}` is not {what}"))
-                        .help(format!("it is {bounds}, in decimal digits")),
-                );
-                None
-            }
-        }
-    }
-
-    /// One value, or one for each host: as a YAML list, or as a host list such as
-    /// `100.0.1.[10-11]` where `ranges` allows it. `things` names several of them.
-    pub(super) fn per_host<T>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        things: &str,
-        ranges: bool,
-        parse: impl Fn(&str) -> Result<T, InvalidValue>,
-    ) -> Option<PerHost<T>> {
-        if let Kind::List(list) = &node.kind {
-            self.count_fits(node.spot, list.len(), things)?;
-            let mut values = Vec::new();
-            for entry in list {
-                let value = self
-                    .text(entry, what)
-                    .and_then(|text| self.checked(entry.spot, parse(&text)));
-                values.push(value);
-            }
-            return values.into_iter().collect::<Option<_>>().map(PerHost::Each);
-        }
-        let text = self.text(node, what)?;
-        if !(ranges && text.contains(['[', ']', ','])) {
-            return self.checked(node.spot, parse(&text)).map(PerHost::One);
-        }
-        let list = self.host_list(node.spot, &text)?;
-        self.count_fits(node.spot, list.len(), things)?;
-        let values: Result<_, _> = list.expand().iter().map(|text| parse(text)).collect();
-        self.checked(node.spot, values).map(PerHost::Each)
-    }
-
-    /// A text in host-list notation; a fault is marked inside the text.
-    pub(super) fn host_list(&mut self, spot: Spot, text: &str) -> Option<HostList> {
-        HostList::parse(text)
-            .map_err(|error| {
-                // Inside quotes the text begins one byte later; with escapes it is not found at
-                // all, and the whole of it is marked.
-                let place = match self.source.slice(spot).find(text) {
-                    Some(offset) if !text.is_empty() => Spot::new(
-                        spot.start + offset + error.spot.start,
-                        spot.start + offset + error.spot.end,
-                    ),
-                    _ => spot,
-                };
-                self.report(Finding::new(place, error.message));
-            })
-            .ok()
-    }
-
-    /// Whether a list is as long as `hosts`.
-    fn count_fits(&mut self, spot: Spot, count: usize, things: &str) -> Option<()> {
-        let Some(hosts) = &self.hosts else {
-            let message =
-                format!("this is a list of {count} {things}, but the profile has no `hosts`");
-            self.report(
-                Finding::new(spot, message)
-                    .help("say with `hosts` which host has which, or write a single one"),
-            );
-            return None;
-        };
-        if hosts.names.len() == count {
-            return Some(());
-        }
-        let message = format!(
-            "this is a list of {count} {things}, `hosts` has {} names",
-            hosts.names.len()
-        );
-        let related = format!("`hosts` is {}", hostlist::shorten(&hosts.names));
-        let finding = Finding::new(spot, message)
-            .related(hosts.spot, related)
-            .help("both run in parallel: write one for each host, in the same order");
-        self.report(finding);
-        None
-    }
-}
-
-/// A finding about a value that its type refused.
-pub(super) fn invalid(spot: Spot, error: &InvalidValue) -> Finding {
-    let help = error
-        .suggestion
-        .as_ref()
-        .map(|suggestion| format!("did you mean `{suggestion}`?"));
-    Finding::new(spot, error.to_string()).maybe_help(help)
-}
-
-/// The nearest of the words, else all of them.
-pub(super) fn did_you_mean(text: &str, known: &[&str]) -> String {
-    match nearest(text, known) {
-        Some(word) => format!("did you mean `{word}`?"),
-        None => format!("there are {}", known.join(", ")),
     }
 }
 

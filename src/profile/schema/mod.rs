@@ -3,10 +3,16 @@
 //! One file a section. What concerns one value is checked where it is read; what concerns
 //! several is in `rules`.
 
+mod addresses;
+mod expectations;
 mod fields;
 mod interfaces;
 mod modules;
+mod parallel;
+mod peer;
+mod rdma;
 mod rules;
+mod scalars;
 mod smoke;
 
 use std::collections::HashMap;
@@ -17,10 +23,13 @@ use super::node::{Kind, Node};
 use super::source::{Source, Spot};
 use super::wishes::ModuleWish;
 
+pub(super) use addresses::Address;
 pub(super) use fields::Hosts;
 use fields::{Context, Spotted};
-pub(super) use interfaces::{Address, Interface, Rdma};
-pub(super) use smoke::{PeerRule, Smoke};
+pub(super) use interfaces::Interface;
+pub(super) use peer::PeerRule;
+pub(super) use rdma::Rdma;
+pub(super) use smoke::Smoke;
 
 /// A whole profile, for all its hosts.
 #[derive(Debug)]
@@ -44,6 +53,7 @@ pub(super) fn read(source: &Source, root: &Node) -> Result<Document, Findings> {
         source,
         findings: Findings::default(),
         hosts: None,
+        expanded: 0,
     };
     let document = document(&mut context, root);
     match document {
@@ -87,7 +97,9 @@ fn document(context: &mut Context<'_>, root: &Node) -> Option<Document> {
     let smoke = fields
         .get("smoke")
         .and_then(|node| smoke::read(context, node));
-    if fields.get("modules").is_none() && fields.get("interfaces").is_none() {
+    let asks = fields.get("modules").is_some() || fields.get("interfaces").is_some();
+    // A misspelt key is the likelier fault, and has been told.
+    if !asks && context.findings.is_empty() {
         let finding = Finding::new(fields.spot, "the profile asks for nothing")
             .help("add `interfaces` or `modules`");
         context.report(finding);

@@ -56,7 +56,7 @@ fn hold(path: &Path, extension: &str, found: &str, failures: &mut Vec<String>) {
 #[test]
 fn every_bad_profile_is_refused_with_the_text_beside_it() {
     let mut failures = Vec::new();
-    for path in cases("tests/fixtures/profiles/bad", 90) {
+    for path in cases("tests/fixtures/profiles/bad", 170) {
         match parse(&path) {
             Ok(_) => failures.push(format!("{} was accepted", path.display())),
             Err(text) => hold(&path, "txt", &format!("{text}\n"), &mut failures),
@@ -68,7 +68,7 @@ fn every_bad_profile_is_refused_with_the_text_beside_it() {
 #[test]
 fn every_good_profile_has_the_value_beside_it() {
     let mut failures = Vec::new();
-    for path in cases("tests/fixtures/profiles/good", 8) {
+    for path in cases("tests/fixtures/profiles/good", 10) {
         let profile = match parse(&path) {
             Ok(profile) => profile,
             Err(text) => {
