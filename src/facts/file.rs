@@ -153,8 +153,15 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_an_error_and_no_overflow() {
-        let deep = format!("{{\"format\": 1, \"host\": {}", "[".repeat(100_000));
-        assert_eq!(message(&deep), "node1.json:1:148: recursion limit exceeded");
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(
+            message(&format!("{{\"format\": 1, \"host\": {open}{close}}}")),
+            "node1.json:1:22: invalid type: sequence, expected a string"
+        );
+        assert_eq!(
+            message(&format!("{{\"format\": {open}{close}}}")),
+            "node1.json:1:11: invalid type: sequence, expected u64"
+        );
     }
 
     proptest! {

@@ -10,6 +10,8 @@ mod configfs;
 mod deadline;
 mod devlink;
 mod ethtool;
+#[cfg(test)]
+mod fixture;
 mod gids;
 mod lifelines;
 mod links;
