@@ -6,7 +6,7 @@ use nix::errno::Errno;
 
 use super::machine::Machine;
 use super::refusal::{explain, need_sys_module, refuse};
-use super::{configfs, rdma, software};
+use super::{configfs, devices, links, rdma, software};
 use crate::change::{network_drivers_of, software_of_module};
 use crate::facts::{ModuleBuild, ModuleFile, ModuleState, Seen};
 use crate::host::ActError;
@@ -229,7 +229,7 @@ fn started(machine: &mut Machine, module: &str) {
             for netdev in on {
                 rdma::unplug(machine, &netdev);
             }
-            rdma::restore(machine, &name, device, module.trim_end_matches("_ib"));
+            devices::restore(machine, &name, device, module.trim_end_matches("_ib"));
         }
     }
     if module == "rdma_ucm"
@@ -262,33 +262,8 @@ fn stopped(machine: &mut Machine, module: &str) {
         _ => {}
     }
     for netdev in rdma::ports_of(machine, &[module]) {
-        lose_port(machine, &netdev);
+        links::lose(machine, &netdev);
     }
-}
-
-/// A network driver that goes takes its interfaces, with their addresses and routes, along.
-fn lose_port(machine: &mut Machine, netdev: &str) {
-    for vlan in machine.vlans_of(netdev) {
-        lose_port(machine, &vlan);
-    }
-    rdma::unplug(machine, netdev);
-    let facts = &mut machine.facts;
-    if let Some(links) = facts.state.links.get_mut() {
-        links.remove(netdev);
-    }
-    if let Some(routes) = facts.state.routes.get_mut() {
-        routes.retain(|route| route.netdev != netdev);
-    }
-    let port = facts
-        .identity
-        .netdevs
-        .get_mut()
-        .and_then(|netdevs| netdevs.remove(netdev));
-    if let Some(bdf) = port.and_then(|port| port.bdf) {
-        facts.state.devlink.remove(&format!("pci/{bdf}"));
-    }
-    facts.evidence.drivers.remove(netdev);
-    machine.order.retain(|(on, _)| on != netdev);
 }
 
 fn build_mut<'a>(machine: &'a mut Machine, module: &str) -> Option<&'a mut ModuleBuild> {

@@ -274,4 +274,8 @@ fn everything_without_privilege() {
         path: "rdma_cm/irdma1".to_owned(),
     };
     assert_eq!(refusal(&model, make).0, Errno::EACCES);
+    // What root's apply would do can be foretold for anybody.
+    let predictor = Model::new(model.facts());
+    act(&predictor, set_mtu("ens1f0", 4200));
+    assert_eq!(link(&predictor, "ens1f0").mtu, 4200);
 }
