@@ -56,20 +56,31 @@ impl Facts {
     /// Too large, of a later format, no JSON, or something that is not in the format, with its place.
     pub fn from_json(bytes: &[u8], name: &str) -> Result<Facts, FactsFileError> {
         if bytes.len() > LARGEST {
-            return Err(FactsFileError::TooLarge { name: name.to_owned(), bytes: bytes.len() });
+            return Err(FactsFileError::TooLarge {
+                name: name.to_owned(),
+                bytes: bytes.len(),
+            });
         }
         let content = |error: serde_json::Error| {
             let (line, column) = (error.line(), error.column());
             let text = error.to_string();
             let place = format!(" at line {line} column {column}");
             let what = text.strip_suffix(&place).unwrap_or(&text).to_owned();
-            FactsFileError::Content { name: name.to_owned(), line: line.max(1), column: column.max(1), what }
+            FactsFileError::Content {
+                name: name.to_owned(),
+                line: line.max(1),
+                column: column.max(1),
+                what,
+            }
         };
         // A byte order mark is no part of the text.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let version: Versioned = serde_json::from_slice(bytes).map_err(content)?;
         if version.format > u64::from(FORMAT) {
-            return Err(FactsFileError::Format { name: name.to_owned(), found: version.format });
+            return Err(FactsFileError::Format {
+                name: name.to_owned(),
+                found: version.format,
+            });
         }
         serde_json::from_slice(bytes).map_err(content)
     }
@@ -88,14 +99,24 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> String {
-        Facts::from_json(text.as_bytes(), "node1.json").expect_err("refused").to_string()
+        Facts::from_json(text.as_bytes(), "node1.json")
+            .expect_err("refused")
+            .to_string()
     }
 
     #[test]
     fn what_is_written_is_read_back() {
-        let mut facts = Facts { format: FORMAT, host: "server1".to_owned(), ..Facts::default() };
-        facts.evidence.modules_disabled = super::super::Seen::known(false, "/proc/sys/kernel/modules_disabled");
-        assert_eq!(Facts::from_json(facts.to_json().as_bytes(), "f"), Ok(facts.clone()));
+        let mut facts = Facts {
+            format: FORMAT,
+            host: "server1".to_owned(),
+            ..Facts::default()
+        };
+        facts.evidence.modules_disabled =
+            super::super::Seen::known(false, "/proc/sys/kernel/modules_disabled");
+        assert_eq!(
+            Facts::from_json(facts.to_json().as_bytes(), "f"),
+            Ok(facts.clone())
+        );
         let marked = [b"\xef\xbb\xbf", facts.to_json().as_bytes()].concat();
         assert_eq!(Facts::from_json(&marked, "f"), Ok(facts));
     }
@@ -113,14 +134,21 @@ mod tests {
     fn what_is_wrong_has_its_place() {
         assert_eq!(message(""), "node1.json:1:1: EOF while parsing a value");
         assert_eq!(message("not json"), "node1.json:1:2: expected ident");
-        assert_eq!(message("[]"), "node1.json:1:2: invalid length 0, expected struct Versioned with 1 element");
+        assert_eq!(
+            message("[]"),
+            "node1.json:1:2: invalid length 0, expected struct Versioned with 1 element"
+        );
         assert_eq!(message("{\n}"), "node1.json:2:1: missing field `format`");
         assert_eq!(
             message("{\"format\": 1,\n \"host\": 5}"),
             "node1.json:2:10: invalid type: integer `5`, expected a string"
         );
         let extra = r#"{"format":1,"host":"a","state":{},"identity":{},"evidence":{},"colour":1}"#;
-        assert!(message(extra).contains("unknown field `colour`"), "{}", message(extra));
+        assert!(
+            message(extra).contains("unknown field `colour`"),
+            "{}",
+            message(extra)
+        );
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Questions that several claims ask of the facts: which port, which RDMA device, which mode.
 
-use super::{Facts, GidType, LinkState, ModuleState, Netdev, NetdevKind, NodeType, Protocol, RdmaDevice, Seen};
+use super::{
+    Facts, GidType, LinkState, ModuleState, Netdev, NetdevKind, NodeType, Protocol, RdmaDevice,
+    Seen,
+};
 use crate::profile::Selector;
 use crate::values::{Mode, Software};
 
@@ -34,7 +37,10 @@ impl Facts {
             .filter(|(name, netdev)| match selector {
                 Selector::Name(wanted) => *name == wanted.as_str(),
                 Selector::Pci(wanted) => is_port(netdev) && netdev.bdf == Some(*wanted),
-                Selector::DriverFunction { driver, pci_function } => {
+                Selector::DriverFunction {
+                    driver,
+                    pci_function,
+                } => {
                     is_port(netdev)
                         && netdev.driver.as_deref() == Some(driver)
                         && netdev.bdf.is_some_and(|bdf| bdf.function == *pci_function)
@@ -45,7 +51,10 @@ impl Facts {
                     // Old kernels do not tell it. Only a bond gives a port another address than its own.
                     (_, None) => netdev.mac == Some(*wanted),
                     (why, Some(_)) => {
-                        unknown = Some(format!("the permanent MAC of {name} is unknown: {}", why.why_not()));
+                        unknown = Some(format!(
+                            "the permanent MAC of {name} is unknown: {}",
+                            why.why_not()
+                        ));
                         false
                     }
                 },
@@ -53,7 +62,12 @@ impl Facts {
             .collect();
         match fitting.as_slice() {
             [(name, netdev)] => PortLookup::One(name, netdev),
-            [] => unknown.map_or_else(|| PortLookup::None { candidates: self.ports() }, PortLookup::Unknown),
+            [] => unknown.map_or_else(
+                || PortLookup::None {
+                    candidates: self.ports(),
+                },
+                PortLookup::Unknown,
+            ),
             many => PortLookup::Many(many.iter().map(|(name, _)| (*name).to_owned()).collect()),
         }
     }
@@ -64,12 +78,24 @@ impl Facts {
         let ports: Vec<String> = netdevs
             .filter(|(_, netdev)| is_port(netdev))
             .map(|(name, netdev)| {
-                let details: Vec<String> =
-                    netdev.bdf.iter().map(ToString::to_string).chain(netdev.driver.clone()).collect();
-                if details.is_empty() { name.clone() } else { format!("{name} ({})", details.join(", ")) }
+                let details: Vec<String> = netdev
+                    .bdf
+                    .iter()
+                    .map(ToString::to_string)
+                    .chain(netdev.driver.clone())
+                    .collect();
+                if details.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{name} ({})", details.join(", "))
+                }
             })
             .collect();
-        if ports.is_empty() { "none".to_owned() } else { ports.join(", ") }
+        if ports.is_empty() {
+            "none".to_owned()
+        } else {
+            ports.join(", ")
+        }
     }
 
     /// RDMA devices of an interface, with the port number. A VLAN has those of the port below it, a
@@ -80,15 +106,21 @@ impl Facts {
             let mut lowest = netdev;
             // A VLAN on a VLAN is as deep as it gets; a loop of parents ends here.
             for _ in 0..4 {
-                match netdevs.get(lowest).and_then(|known| known.parent.as_deref()) {
+                match netdevs
+                    .get(lowest)
+                    .and_then(|known| known.parent.as_deref())
+                {
                     Some(parent) => lowest = parent,
                     None => break,
                 }
             }
             names.push(lowest);
-            let bonds = |known: &Netdev| matches!(&known.kind, NetdevKind::Virtual(kind) if kind == "bond");
+            let bonds =
+                |known: &Netdev| matches!(&known.kind, NetdevKind::Virtual(kind) if kind == "bond");
             if netdevs.get(lowest).is_some_and(bonds) {
-                let members = netdevs.iter().filter(|(_, known)| known.master.as_deref() == Some(lowest));
+                let members = netdevs
+                    .iter()
+                    .filter(|(_, known)| known.master.as_deref() == Some(lowest));
                 names.extend(members.map(|(name, _)| name.as_str()));
             }
         }
@@ -98,9 +130,16 @@ impl Facts {
             .get()
             .into_iter()
             .flatten()
-            .flat_map(|(name, device)| device.ports.iter().map(move |(number, port)| (name, device, *number, port)))
+            .flat_map(|(name, device)| {
+                device
+                    .ports
+                    .iter()
+                    .map(move |(number, port)| (name, device, *number, port))
+            })
             .filter(|(_, _, _, port)| {
-                port.netdev.get().is_some_and(|on| on.as_deref().is_some_and(|on| names.contains(&on)))
+                port.netdev
+                    .get()
+                    .is_some_and(|on| on.as_deref().is_some_and(|on| names.contains(&on)))
             })
             .map(|(name, device, number, _)| (name.as_str(), device, number))
             .collect();
@@ -129,7 +168,13 @@ impl Facts {
 
     /// A devlink parameter; none when the device does not have it or it could not be read.
     pub fn devlink_param(&self, handle: &str, name: &str, cmode: &str) -> Option<bool> {
-        self.state.devlink.get(handle)?.get()?.get(name)?.get(cmode).copied()
+        self.state
+            .devlink
+            .get(handle)?
+            .get()?
+            .get(name)?
+            .get(cmode)
+            .copied()
     }
 
     /// The mode that a port of an RDMA device is really in; see [`RdmaDevice::mode`].
@@ -139,7 +184,10 @@ impl Facts {
                 Some(known) => known.mode(port),
                 None => Seen::unknown(format!("there is no RDMA device {device}"), source.clone()),
             },
-            Seen::Unknown { why, source } => Seen::Unknown { why: why.clone(), source: source.clone() },
+            Seen::Unknown { why, source } => Seen::Unknown {
+                why: why.clone(),
+                source: source.clone(),
+            },
             Seen::NotAsked => Seen::NotAsked,
         }
     }
@@ -158,33 +206,50 @@ impl RdmaDevice {
     /// While there is no GID (link down, no address) or none was read, RoCE counts as RoCEv2, which
     /// every current device has; the source says so.
     pub fn mode(&self, port: u32) -> Seen<Mode> {
-        let contradiction = |why: &str| Seen::unknown(why, format!("{}; {}", self.node_type.source(), self.protocol.source()));
+        let contradiction = |why: &str| {
+            Seen::unknown(
+                why,
+                format!("{}; {}", self.node_type.source(), self.protocol.source()),
+            )
+        };
         // RDMA netlink speaks of the first port; the ports of an old ConnectX may differ.
         let protocol = self.protocol.get().filter(|_| port <= 1);
         match (self.node_type.get(), protocol) {
             (Some(NodeType::Rnic), Some(Protocol::Roce | Protocol::Ib)) => {
-                return contradiction("node_type says RNIC (iWARP), the protocol is RoCE or InfiniBand");
+                return contradiction(
+                    "node_type says RNIC (iWARP), the protocol is RoCE or InfiniBand",
+                );
             }
             (Some(NodeType::Ca), Some(Protocol::Iw)) => {
-                return contradiction("node_type says CA (RoCE or InfiniBand), the protocol is iWARP");
+                return contradiction(
+                    "node_type says CA (RoCE or InfiniBand), the protocol is iWARP",
+                );
             }
             (Some(NodeType::Rnic), _) => return Seen::known(Mode::Iwarp, self.node_type.source()),
             (None, Some(Protocol::Iw)) => return Seen::known(Mode::Iwarp, self.protocol.source()),
-            (Some(NodeType::Switch | NodeType::Router | NodeType::Other(_)), _) | (_, Some(Protocol::Other)) => {
+            (Some(NodeType::Switch | NodeType::Router | NodeType::Other(_)), _)
+            | (_, Some(Protocol::Other)) => {
                 return contradiction("neither InfiniBand, RoCE nor iWARP");
             }
-            (None, None) => return Seen::unknown(self.node_type.why_not(), self.node_type.source()),
+            (None, None) => {
+                return Seen::unknown(self.node_type.why_not(), self.node_type.source());
+            }
             (Some(NodeType::Ca), _) | (None, Some(_)) => {}
         }
         let Some(known) = self.ports.get(&port) else {
-            return Seen::unknown(format!("the device has no port {port}"), self.node_type.source());
+            return Seen::unknown(
+                format!("the device has no port {port}"),
+                self.node_type.source(),
+            );
         };
         let layer = known.link_layer.get().map(String::as_str);
         match (layer, protocol) {
-            (Some("InfiniBand"), Some(Protocol::Roce)) | (Some("Ethernet"), Some(Protocol::Ib)) => Seen::unknown(
-                "link layer and protocol contradict each other",
-                format!("{}; {}", known.link_layer.source(), self.protocol.source()),
-            ),
+            (Some("InfiniBand"), Some(Protocol::Roce)) | (Some("Ethernet"), Some(Protocol::Ib)) => {
+                Seen::unknown(
+                    "link layer and protocol contradict each other",
+                    format!("{}; {}", known.link_layer.source(), self.protocol.source()),
+                )
+            }
             (Some("InfiniBand"), _) => Seen::known(Mode::Infiniband, known.link_layer.source()),
             (None, Some(Protocol::Ib)) => Seen::known(Mode::Infiniband, self.protocol.source()),
             (Some("Ethernet"), _) | (None, Some(Protocol::Roce)) => roce(self, port),
@@ -202,13 +267,21 @@ fn roce(device: &RdmaDevice, port: u32) -> Seen<Mode> {
             let v2 = value.iter().any(|gid| gid.kind == GidType::RoceV2);
             Seen::known(if v2 { Mode::RoceV2 } else { Mode::RoceV1 }, types(seen))
         }
-        Some(Seen::Known { source, .. }) => {
-            Seen::known(Mode::RoceV2, format!("{} (RoCE; {source} is empty yet)", device.node_type.source()))
-        }
-        Some(Seen::Unknown { why, source }) => {
-            Seen::known(Mode::RoceV2, format!("{} (RoCE; {source}: {why})", device.node_type.source()))
-        }
-        _ => Seen::known(Mode::RoceV2, format!("{} (RoCE; GIDs not asked)", device.node_type.source())),
+        Some(Seen::Known { source, .. }) => Seen::known(
+            Mode::RoceV2,
+            format!(
+                "{} (RoCE; {source} is empty yet)",
+                device.node_type.source()
+            ),
+        ),
+        Some(Seen::Unknown { why, source }) => Seen::known(
+            Mode::RoceV2,
+            format!("{} (RoCE; {source}: {why})", device.node_type.source()),
+        ),
+        _ => Seen::known(
+            Mode::RoceV2,
+            format!("{} (RoCE; GIDs not asked)", device.node_type.source()),
+        ),
     }
 }
 

@@ -12,7 +12,12 @@ const SAMPLE: u32 = 8;
 
 /// Reads a port's table as far as `scan` wants. `held` are the addresses that the port's interface
 /// and those stacked on it have, where that is known: no other address can have a GID here.
-pub(crate) fn read(sys: &Tree, port: &str, scan: &GidScan, held: Option<&BTreeSet<IpAddr>>) -> Seen<Vec<Gid>> {
+pub(crate) fn read(
+    sys: &Tree,
+    port: &str,
+    scan: &GidScan,
+    held: Option<&BTreeSet<IpAddr>>,
+) -> Seen<Vec<Gid>> {
     let mut missing: BTreeSet<IpAddr> = match (scan, held) {
         (GidScan::None, _) => return Seen::NotAsked,
         (GidScan::Until(wanted), Some(held)) => wanted.intersection(held).copied().collect(),
@@ -56,7 +61,12 @@ fn slot(sys: &Tree, port: &str, index: u32) -> Result<Option<Gid>, Seen<Vec<Gid>
     };
     let gid = match text.parse::<Ipv6Addr>() {
         Ok(gid) => gid,
-        Err(_) => return Err(Seen::unknown(format!("\"{}\" is no GID", super::tree::brief(&text)), sys.name(&file))),
+        Err(_) => {
+            return Err(Seen::unknown(
+                format!("\"{}\" is no GID", super::tree::brief(&text)),
+                sys.name(&file),
+            ));
+        }
     };
     if gid.is_unspecified() {
         return Ok(None);
@@ -76,7 +86,12 @@ fn slot(sys: &Tree, port: &str, index: u32) -> Result<Option<Gid>, Seen<Vec<Gid>
         Err(error) => return Err(Seen::unknown(words(&error), sys.name(&file))),
     };
     let netdev = sys.optional(&format!("{port}/gid_attrs/ndevs/{index}"));
-    Ok(Some(Gid { index, gid, kind, netdev }))
+    Ok(Some(Gid {
+        index,
+        gid,
+        kind,
+        netdev,
+    }))
 }
 
 /// EINVAL in sysfs, ENODATA on some drivers: an empty slot.

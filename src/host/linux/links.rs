@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use rtnetlink::packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
-use rtnetlink::packet_route::link::{LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage};
+use rtnetlink::packet_route::link::{
+    LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage,
+};
 use rtnetlink::packet_route::route::{
     RouteAddress, RouteAttribute, RouteFlags, RouteMessage, RouteProtocol, RouteType,
 };
@@ -39,8 +41,11 @@ pub(crate) struct Path {
 /// Decodes the tables.
 pub(crate) fn decode(tables: &Tables) -> Links {
     let mut links = Links::default();
-    let names: BTreeMap<u32, String> =
-        tables.links.iter().filter_map(|link| Some((link.header.index, name(link)?))).collect();
+    let names: BTreeMap<u32, String> = tables
+        .links
+        .iter()
+        .filter_map(|link| Some((link.header.index, name(link)?)))
+        .collect();
     for message in &tables.links {
         let Some(name) = name(message) else { continue };
         let (netdev, state) = link(message, &names);
@@ -48,7 +53,9 @@ pub(crate) fn decode(tables: &Tables) -> Links {
         links.states.insert(name, state);
     }
     for message in &tables.addresses {
-        let Some(name) = names.get(&message.header.index) else { continue };
+        let Some(name) = names.get(&message.header.index) else {
+            continue;
+        };
         if let (Some(address), Some(state)) = (address(message, name), links.states.get_mut(name)) {
             state.addresses.insert(address);
         }
@@ -61,21 +68,29 @@ pub(crate) fn decode(tables: &Tables) -> Links {
 }
 
 fn name(link: &LinkMessage) -> Option<String> {
-    link.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::IfName(name) => Some(name.clone()),
-        _ => None,
-    })
+    link.attributes
+        .iter()
+        .find_map(|attribute| match attribute {
+            LinkAttribute::IfName(name) => Some(name.clone()),
+            _ => None,
+        })
 }
 
 fn link(message: &LinkMessage, names: &BTreeMap<u32, String>) -> (Netdev, LinkState) {
     let up = message.header.flags.contains(LinkFlags::Up);
     let mut netdev = Netdev {
         index: message.header.index,
-        permanent_mac: Seen::unknown("this link has none, or the kernel does not report it", "rtnetlink IFLA_PERM_ADDRESS"),
+        permanent_mac: Seen::unknown(
+            "this link has none, or the kernel does not report it",
+            "rtnetlink IFLA_PERM_ADDRESS",
+        ),
         carrier: Seen::unknown("the kernel did not report it", "rtnetlink IFLA_CARRIER"),
         ..Netdev::default()
     };
-    let mut state = LinkState { up, ..LinkState::default() };
+    let mut state = LinkState {
+        up,
+        ..LinkState::default()
+    };
     let mut below = None;
     for attribute in &message.attributes {
         match attribute {
@@ -88,8 +103,10 @@ fn link(message: &LinkMessage, names: &BTreeMap<u32, String>) -> (Netdev, LinkSt
             }
             // The kernel's 0 for a link that is down says nothing about the cable.
             LinkAttribute::Carrier(_) if !up => {
-                netdev.carrier =
-                    Seen::unknown("the link is down by administration", "rtnetlink IFLA_CARRIER");
+                netdev.carrier = Seen::unknown(
+                    "the link is down by administration",
+                    "rtnetlink IFLA_CARRIER",
+                );
             }
             LinkAttribute::Carrier(carrier) => {
                 netdev.carrier = Seen::known(*carrier != 0, "rtnetlink IFLA_CARRIER");
@@ -185,29 +202,45 @@ fn paths(message: &RouteMessage, names: &BTreeMap<u32, String>) -> Vec<Path> {
     if message.header.kind != RouteType::Unicast || u32::from(message.header.table) == LOCAL_TABLE {
         return Vec::new();
     }
-    let Some(destination) = destination(message) else { return Vec::new() };
+    let Some(destination) = destination(message) else {
+        return Vec::new();
+    };
     let mut indices = Vec::new();
     for attribute in &message.attributes {
         match attribute {
             RouteAttribute::Oif(index) => indices.push(*index),
-            RouteAttribute::MultiPath(hops) => indices.extend(hops.iter().map(|hop| hop.interface_index)),
+            RouteAttribute::MultiPath(hops) => {
+                indices.extend(hops.iter().map(|hop| hop.interface_index))
+            }
             _ => {}
         }
     }
     indices
         .iter()
-        .filter_map(|index| Some(Path { netdev: names.get(index)?.clone(), destination }))
+        .filter_map(|index| {
+            Some(Path {
+                netdev: names.get(index)?.clone(),
+                destination,
+            })
+        })
         .collect()
 }
 
 fn destination(message: &RouteMessage) -> Option<IpPrefix> {
     let length = message.header.destination_prefix_length;
-    let given = message.attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Destination(address) => ip(address),
-        _ => None,
-    });
+    let given = message
+        .attributes
+        .iter()
+        .find_map(|attribute| match attribute {
+            RouteAttribute::Destination(address) => ip(address),
+            _ => None,
+        });
     let family: u8 = message.header.address_family.into();
-    let any: IpAddr = if i32::from(family) == libc::AF_INET6 { [0u16; 8].into() } else { [0u8; 4].into() };
+    let any: IpAddr = if i32::from(family) == libc::AF_INET6 {
+        [0u16; 8].into()
+    } else {
+        [0u8; 4].into()
+    };
     IpPrefix::new(given.unwrap_or(any), length).ok()
 }
 
@@ -218,4 +251,3 @@ fn ip(address: &RouteAddress) -> Option<IpAddr> {
         _ => None,
     }
 }
-

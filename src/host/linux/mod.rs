@@ -33,7 +33,11 @@ use std::time::{Duration, Instant};
 
 use super::{Act, ActError, Look, LookError};
 use crate::change::Change;
-use crate::facts::{Evidence, FORMAT, Facts, GidScan, Identity, Scope, Seen, State};
+use crate::facts::{
+    Evidence, FORMAT, Facts, GidScan, Identity, NodeType, RdmaDevice, Scope, Seen, State,
+    VerbsDevice,
+};
+use crate::verbs;
 use links::Links;
 use netlink::Refusal;
 use rdma::Held;
@@ -79,7 +83,10 @@ impl Roots {
             dev: root.join("dev"),
             etc: root.join("etc"),
             modules: root.join("lib/modules"),
-            libraries: LIBRARIES.iter().map(|directory| root.join(directory)).collect(),
+            libraries: LIBRARIES
+                .iter()
+                .map(|directory| root.join(directory))
+                .collect(),
             library_root: root,
         }
     }
@@ -116,7 +123,13 @@ impl Linux {
     fn at(roots: Roots, kernel: bool) -> Linux {
         let sys = Tree::new(&roots.sys, "/sys");
         let proc = Tree::new(&roots.proc, "/proc");
-        Linux { roots, sys, proc, kernel, start: Instant::now() }
+        Linux {
+            roots,
+            sys,
+            proc,
+            kernel,
+            start: Instant::now(),
+        }
     }
 
     fn links(&self) -> Result<Links, String> {
@@ -149,12 +162,23 @@ impl Linux {
         match netdevs::fallback(&self.sys) {
             Ok((netdevs, mut states)) => {
                 facts.identity.netdevs = Seen::known(netdevs.clone(), source.clone());
-                let addresses = if self.kernel { netdevs::add_addresses(&mut states) } else { Ok(()) };
+                let addresses = if self.kernel {
+                    netdevs::add_addresses(&mut states)
+                } else {
+                    Ok(())
+                };
                 facts.state.links = match addresses {
-                    Ok(()) => Seen::known(states.clone(), format!("{source} and getifaddrs (rtnetlink: {why})")),
+                    Ok(()) => Seen::known(
+                        states.clone(),
+                        format!("{source} and getifaddrs (rtnetlink: {why})"),
+                    ),
                     Err(error) => Seen::unknown(words(&error), "getifaddrs"),
                 };
-                Links { netdevs, states, ..Links::default() }
+                Links {
+                    netdevs,
+                    states,
+                    ..Links::default()
+                }
             }
             Err(error) => {
                 facts.identity.netdevs = Seen::unknown(words(&error), source.clone());
@@ -168,20 +192,38 @@ impl Linux {
         let held = matches!(scope.gids, GidScan::Until(_))
             .then(|| held(links))
             .filter(|held| !held.is_empty() && self.kernel);
-        let ask = |names| if self.kernel { nldev::devices(names) } else { Err(no_netlink()) };
+        let ask = |names| {
+            if self.kernel {
+                nldev::devices(names)
+            } else {
+                Err(no_netlink())
+            }
+        };
         facts.identity.rdma = rdma::devices(&self.sys, &scope.gids, held.as_ref(), &ask);
         facts.state.software = rdma::software(&facts.identity.rdma);
     }
 
     fn read_devlink(&self, links: &Links, facts: &mut Facts) {
         let functions = links.netdevs.values().filter_map(|netdev| netdev.bdf);
-        let rdma = facts.identity.rdma.get().into_iter().flat_map(BTreeMap::values).filter_map(|device| device.bdf);
-        let handles: BTreeSet<String> = functions.chain(rdma).map(|bdf| format!("pci/{bdf}")).collect();
+        let rdma = facts
+            .identity
+            .rdma
+            .get()
+            .into_iter()
+            .flat_map(BTreeMap::values)
+            .filter_map(|device| device.bdf);
+        let handles: BTreeSet<String> = functions
+            .chain(rdma)
+            .map(|bdf| format!("pci/{bdf}"))
+            .collect();
         facts.state.devlink = if self.kernel {
             devlink::parameters(&handles)
         } else {
             let why = no_netlink().why;
-            handles.into_iter().map(|handle| (handle, Seen::unknown(why.clone(), "devlink"))).collect()
+            handles
+                .into_iter()
+                .map(|handle| (handle, Seen::unknown(why.clone(), "devlink")))
+                .collect()
         };
     }
 
@@ -191,25 +233,71 @@ impl Linux {
             evidence.drivers = ethtool::drivers(links.netdevs.keys()).into_iter().collect();
         }
         if scope.users {
-            let ask = || if self.kernel { nldev::kernel_users() } else { Err(no_netlink()) };
-            evidence.users = users::read(&self.proc, std::process::id(), &facts.identity.rdma, &ask);
+            let ask = || {
+                if self.kernel {
+                    nldev::kernel_users()
+                } else {
+                    Err(no_netlink())
+                }
+            };
+            evidence.users =
+                users::read(&self.proc, std::process::id(), &facts.identity.rdma, &ask);
         }
         if scope.userspace {
             evidence.userspace = userspace::read(&self.roots);
         }
         if scope.verbs {
-            evidence.verbs = Seen::unknown("the verbs library is not opened yet", "libibverbs.so.1");
+            evidence.verbs = verbs_devices(&facts.identity.rdma);
         }
         if scope.lifelines {
             evidence.lifelines = match (&facts.state.routes, mounts::read(&self.proc)) {
                 (Seen::Known { .. }, Ok(mounts)) => {
-                    let found = lifelines::find(&self.proc, &mounts, &links.netdevs, &links.states, &links.paths);
+                    let found = lifelines::find(
+                        &self.proc,
+                        &mounts,
+                        &links.netdevs,
+                        &links.states,
+                        &links.paths,
+                    );
                     Seen::known(found, "routes, SSH_CONNECTION, /proc/self/mountinfo")
                 }
-                (Seen::Known { .. }, Err(error)) => Seen::unknown(words(&error), self.proc.name("self/mountinfo")),
+                (Seen::Known { .. }, Err(error)) => {
+                    Seen::unknown(words(&error), self.proc.name("self/mountinfo"))
+                }
                 (routes, _) => Seen::unknown(routes.why_not(), "routes"),
             };
         }
+    }
+}
+
+/// The library's own list, in a thread that can be left behind: it opens plug-ins and the kernel's nodes.
+fn verbs_devices(kernel: &Seen<BTreeMap<String, RdmaDevice>>) -> Seen<Vec<VerbsDevice>> {
+    const SOURCE: &str = "libibverbs (ibv_get_device_list)";
+    // Opening the library on a host without RDMA could have udev or the library load modules.
+    if kernel.get().is_some_and(BTreeMap::is_empty) {
+        return Seen::known(Vec::new(), kernel.source());
+    }
+    match deadline::within(deadline::READ, verbs::list_devices) {
+        Ok(Ok(devices)) => {
+            let devices = devices.into_iter().map(|device| VerbsDevice {
+                node_type: match device.node_type.as_str() {
+                    "CA" => NodeType::Ca,
+                    "switch" => NodeType::Switch,
+                    "router" => NodeType::Router,
+                    "RNIC" => NodeType::Rnic,
+                    other => NodeType::Other(
+                        other
+                            .bytes()
+                            .filter(u8::is_ascii_digit)
+                            .fold(0, |number, digit| number * 10 + u32::from(digit - b'0')),
+                    ),
+                },
+                name: device.name,
+            });
+            Seen::known(devices.collect(), SOURCE)
+        }
+        Ok(Err(error)) => Seen::unknown(error.to_string(), SOURCE),
+        Err(late) => Seen::unknown(late.to_string(), SOURCE),
     }
 }
 
@@ -223,7 +311,16 @@ fn held(links: &Links) -> Held {
     let mut held: Held = links
         .states
         .iter()
-        .map(|(name, state)| (name.clone(), state.addresses.iter().map(|address| address.prefix.ip()).collect()))
+        .map(|(name, state)| {
+            (
+                name.clone(),
+                state
+                    .addresses
+                    .iter()
+                    .map(|address| address.prefix.ip())
+                    .collect(),
+            )
+        })
         .collect();
     // Two rounds: a VLAN on a bond on a port.
     for _ in 0..2 {
@@ -260,8 +357,11 @@ impl Look for Linux {
             facts.state.modules.insert(name.clone(), state);
             facts.evidence.builds.insert(name.clone(), build);
         }
-        facts.evidence.module_files =
-            module_files::read(&self.roots.modules, &facts.evidence.kernel_release, &scope.module_files);
+        facts.evidence.module_files = module_files::read(
+            &self.roots.modules,
+            &facts.evidence.kernel_release,
+            &scope.module_files,
+        );
         let links = self.read_links(&mut facts);
         self.read_rdma(scope, &links, &mut facts);
         if scope.devlink {

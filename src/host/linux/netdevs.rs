@@ -11,14 +11,19 @@ use super::tree::Tree;
 use crate::facts::{Address, LinkState, Netdev, NetdevKind, Seen};
 use crate::values::{Bdf, IpPrefix};
 
-const ETHERNET_TYPES: [(&str, NetdevKind); 2] = [("772", NetdevKind::Loopback), ("32", NetdevKind::Ipoib)];
+const ETHERNET_TYPES: [(&str, NetdevKind); 2] =
+    [("772", NetdevKind::Loopback), ("32", NetdevKind::Ipoib)];
 
 /// The nearest PCI function in a path below `/sys/devices`: a NIC's own, or the one above a virtio
 /// or auxiliary device.
 pub(crate) fn pci_ancestor(path: &Path) -> Option<Bdf> {
-    path.components()
-        .rev()
-        .find_map(|part| part.as_os_str().to_str().filter(|text| text.matches(':').count() == 2)?.parse().ok())
+    path.components().rev().find_map(|part| {
+        part.as_os_str()
+            .to_str()
+            .filter(|text| text.matches(':').count() == 2)?
+            .parse()
+            .ok()
+    })
 }
 
 /// Adds what sysfs knows to interfaces that rtnetlink listed.
@@ -26,7 +31,9 @@ pub(crate) fn complete(sys: &Tree, netdevs: &mut BTreeMap<String, Netdev>) {
     for (name, netdev) in netdevs {
         let class = format!("class/net/{name}");
         // `lo` and virtual devices have no device below them, and so nothing more to read.
-        let Some(place) = sys.link(&class) else { continue };
+        let Some(place) = sys.link(&class) else {
+            continue;
+        };
         if place.components().any(|part| part.as_os_str() == "virtual") {
             netdev.speed_mbps = speed(sys, &class, netdev);
             continue;
@@ -43,9 +50,14 @@ pub(crate) fn complete(sys: &Tree, netdevs: &mut BTreeMap<String, Netdev>) {
             .optional(&format!("{device}/sriov_numvfs"))
             .and_then(|count| count.parse().ok())
             .unwrap_or(0);
-        netdev.numa_node = match sys.parsed(&format!("{device}/numa_node"), |text| text.parse::<i32>().ok()) {
+        netdev.numa_node = match sys.parsed(&format!("{device}/numa_node"), |text| {
+            text.parse::<i32>().ok()
+        }) {
             Seen::Known { value, source } => match u32::try_from(value) {
-                Ok(node) => Seen::Known { value: node, source },
+                Ok(node) => Seen::Known {
+                    value: node,
+                    source,
+                },
                 Err(_) => Seen::unknown("the kernel says -1: the firmware does not tell", source),
             },
             Seen::Unknown { why, source } => Seen::Unknown { why, source },
@@ -60,28 +72,39 @@ fn speed(sys: &Tree, class: &str, netdev: &Netdev) -> Seen<u32> {
     if netdev.carrier.get() != Some(&true) {
         return Seen::unknown("there is no carrier", sys.name(&file));
     }
-    sys.parsed(&file, |text| text.parse::<u32>().ok())
+    match sys.text(&file) {
+        Ok(text) if text == "-1" => Seen::unknown("the driver reports no speed", sys.name(&file)),
+        _ => sys.parsed(&file, |text| text.parse::<u32>().ok()),
+    }
 }
 
 /// Interfaces and addresses without rtnetlink. Of addresses, getifaddrs tells no lifetime: all count
 /// as permanent.
-pub(crate) fn fallback(sys: &Tree) -> std::io::Result<(BTreeMap<String, Netdev>, BTreeMap<String, LinkState>)> {
+pub(crate) fn fallback(
+    sys: &Tree,
+) -> std::io::Result<(BTreeMap<String, Netdev>, BTreeMap<String, LinkState>)> {
     let mut netdevs = BTreeMap::new();
     let mut states = BTreeMap::new();
     for name in sys.names("class/net")? {
         let class = format!("class/net/{name}");
-        let Some(index) = sys.optional(&format!("{class}/ifindex")).and_then(|text| text.parse().ok()) else {
+        let Some(index) = sys
+            .optional(&format!("{class}/ifindex"))
+            .and_then(|text| text.parse().ok())
+        else {
             continue;
         };
-        let flags = sys.optional(&format!("{class}/flags")).and_then(|text| {
-            u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()
-        });
+        let flags = sys
+            .optional(&format!("{class}/flags"))
+            .and_then(|text| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok());
         let up = flags.is_some_and(|flags| flags & 1 != 0);
         let kind = sys.optional(&format!("{class}/type"));
         let devtype = sys.optional(&format!("{class}/uevent")).and_then(|text| {
-            text.lines().find_map(|line| Some(line.strip_prefix("DEVTYPE=")?.to_owned()))
+            text.lines()
+                .find_map(|line| Some(line.strip_prefix("DEVTYPE=")?.to_owned()))
         });
-        let virtual_device = sys.link(&class).is_some_and(|place| place.iter().any(|part| part == "virtual"));
+        let virtual_device = sys
+            .link(&class)
+            .is_some_and(|place| place.iter().any(|part| part == "virtual"));
         let netdev = Netdev {
             index,
             kind: ETHERNET_TYPES
@@ -92,8 +115,13 @@ pub(crate) fn fallback(sys: &Tree) -> std::io::Result<(BTreeMap<String, Netdev>,
                     None if virtual_device => NetdevKind::Virtual("virtual".to_owned()),
                     _ => NetdevKind::Physical,
                 }),
-            mac: sys.optional(&format!("{class}/address")).and_then(|text| text.parse().ok()),
-            permanent_mac: Seen::unknown("only rtnetlink reports it, and that did not answer", "rtnetlink"),
+            mac: sys
+                .optional(&format!("{class}/address"))
+                .and_then(|text| text.parse().ok()),
+            permanent_mac: Seen::unknown(
+                "only rtnetlink reports it, and that did not answer",
+                "rtnetlink",
+            ),
             carrier: if up {
                 sys.parsed(&format!("{class}/carrier"), |text| match text {
                     "0" => Some(false),
@@ -101,14 +129,27 @@ pub(crate) fn fallback(sys: &Tree) -> std::io::Result<(BTreeMap<String, Netdev>,
                     _ => None,
                 })
             } else {
-                Seen::unknown("the link is down by administration", sys.name(&format!("{class}/carrier")))
+                Seen::unknown(
+                    "the link is down by administration",
+                    sys.name(&format!("{class}/carrier")),
+                )
             },
             master: sys.link_name(&format!("{class}/master")),
             ..Netdev::default()
         };
-        let mtu = sys.optional(&format!("{class}/mtu")).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let mtu = sys
+            .optional(&format!("{class}/mtu"))
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0);
         netdevs.insert(name.clone(), netdev);
-        states.insert(name, LinkState { up, mtu, ..LinkState::default() });
+        states.insert(
+            name,
+            LinkState {
+                up,
+                mtu,
+                ..LinkState::default()
+            },
+        );
     }
     complete(sys, &mut netdevs);
     Ok((netdevs, states))
@@ -118,10 +159,18 @@ pub(crate) fn fallback(sys: &Tree) -> std::io::Result<(BTreeMap<String, Netdev>,
 pub(crate) fn add_addresses(states: &mut BTreeMap<String, LinkState>) -> std::io::Result<()> {
     for one in getifaddrs()? {
         let ip = |storage: &nix::sys::socket::SockaddrStorage| -> Option<IpAddr> {
-            let v4 = storage.as_sockaddr_in().map(|address| IpAddr::from(address.ip()));
-            v4.or_else(|| storage.as_sockaddr_in6().map(|address| IpAddr::from(address.ip())))
+            let v4 = storage
+                .as_sockaddr_in()
+                .map(|address| IpAddr::from(address.ip()));
+            v4.or_else(|| {
+                storage
+                    .as_sockaddr_in6()
+                    .map(|address| IpAddr::from(address.ip()))
+            })
         };
-        let Some(state) = states.get_mut(&one.interface_name) else { continue };
+        let Some(state) = states.get_mut(&one.interface_name) else {
+            continue;
+        };
         let address = one.address.as_ref().and_then(ip);
         let length = one.netmask.as_ref().and_then(ip).map(|mask| match mask {
             IpAddr::V4(mask) => u32::from(mask).count_ones(),

@@ -14,7 +14,7 @@ use neli::socket::NlSocket;
 use neli::types::Buffer;
 use neli::utils::Groups;
 
-use super::tree::{errno_words, words};
+use super::tree::{errno_name, errno_words, words};
 
 const HEADER: usize = 16;
 const ERROR: u16 = 2;
@@ -38,18 +38,30 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn of(errno: i32, text: Option<String>) -> Refusal {
-        let words = errno_words(errno);
-        Refusal { errno: Some(errno), why: text.map_or(words.clone(), |text| format!("{text} ({words})")) }
+        let why = match text {
+            Some(text) => format!("{text} ({})", errno_name(errno)),
+            None => errno_words(errno),
+        };
+        Refusal {
+            errno: Some(errno),
+            why,
+        }
     }
 
     pub(crate) fn said(why: impl Into<String>) -> Refusal {
-        Refusal { errno: None, why: why.into() }
+        Refusal {
+            errno: None,
+            why: why.into(),
+        }
     }
 }
 
 impl From<std::io::Error> for Refusal {
     fn from(error: std::io::Error) -> Refusal {
-        Refusal { errno: error.raw_os_error(), why: words(&error) }
+        Refusal {
+            errno: error.raw_os_error(),
+            why: words(&error),
+        }
     }
 }
 
@@ -79,7 +91,10 @@ impl Session {
         let socket = NlSocket::connect(family, None, Groups::empty())?;
         // Kernels before 4.12 do not know it; the errno alone is then what there is.
         let _ = socket.enable_ext_ack(true);
-        Ok(Session { socket, sequence: 0 })
+        Ok(Session {
+            socket,
+            sequence: 0,
+        })
     }
 
     /// Sends one request and collects the payloads of its replies. `generic` is the command and
@@ -127,7 +142,10 @@ fn encode(
     let failed = |_| Refusal::said("the request cannot be encoded");
     let mut payload = Cursor::new(Vec::new());
     if let Some((command, version)) = generic {
-        [command, version, 0, 0].as_slice().to_bytes(&mut payload).map_err(|e| failed(e.to_string()))?;
+        [command, version, 0, 0]
+            .as_slice()
+            .to_bytes(&mut payload)
+            .map_err(|e| failed(e.to_string()))?;
     }
     for Attribute(name, value) in attributes {
         let bytes = match value {
@@ -136,29 +154,46 @@ fn encode(
             Value::Number(number) => number.to_ne_bytes().to_vec(),
             Value::Flag => Vec::new(),
         };
-        let name = AttrTypeBuilder::default().nla_type(*name).build().map_err(|e| failed(e.to_string()))?;
+        let name = AttrTypeBuilder::default()
+            .nla_type(*name)
+            .build()
+            .map_err(|e| failed(e.to_string()))?;
         let attribute: Nlattr<u16, Buffer> = NlattrBuilder::default()
             .nla_type(name)
             .nla_payload(Buffer::from(bytes))
             .build()
             .map_err(|e| failed(e.to_string()))?;
-        attribute.to_bytes(&mut payload).map_err(|e| failed(e.to_string()))?;
+        attribute
+            .to_bytes(&mut payload)
+            .map_err(|e| failed(e.to_string()))?;
     }
-    let flags = if dump { NlmF::REQUEST | NlmF::DUMP } else { NlmF::REQUEST | NlmF::ACK };
+    let flags = if dump {
+        NlmF::REQUEST | NlmF::DUMP
+    } else {
+        NlmF::REQUEST | NlmF::ACK
+    };
     let message = NlmsghdrBuilder::default()
         .nl_type(kind)
         .nl_flags(flags)
         .nl_seq(sequence)
-        .nl_payload(NlPayload::<u16, Buffer>::Payload(Buffer::from(payload.into_inner())))
+        .nl_payload(NlPayload::<u16, Buffer>::Payload(Buffer::from(
+            payload.into_inner(),
+        )))
         .build()
         .map_err(|e| failed(e.to_string()))?;
     let mut bytes = Cursor::new(Vec::new());
-    message.to_bytes(&mut bytes).map_err(|e| failed(e.to_string()))?;
+    message
+        .to_bytes(&mut bytes)
+        .map_err(|e| failed(e.to_string()))?;
     Ok(bytes.into_inner())
 }
 
 /// Takes the replies to `sequence` out of one datagram. Some when the conversation is over.
-fn decode(datagram: &[u8], sequence: u32, replies: &mut Vec<Vec<u8>>) -> Option<Result<(), Refusal>> {
+fn decode(
+    datagram: &[u8],
+    sequence: u32,
+    replies: &mut Vec<Vec<u8>>,
+) -> Option<Result<(), Refusal>> {
     let mut rest = datagram;
     while rest.len() >= HEADER {
         let length = number(&rest[0..4]) as usize;
@@ -175,7 +210,9 @@ fn decode(datagram: &[u8], sequence: u32, replies: &mut Vec<Vec<u8>>) -> Option<
         }
         match kind {
             DONE if flags & FLAG_DUMP_INTERRUPTED != 0 => {
-                return Some(Err(Refusal::said("the list changed while the kernel was giving it")));
+                return Some(Err(Refusal::said(
+                    "the list changed while the kernel was giving it",
+                )));
             }
             // The end of a dump carries its errno since 4.14, and the text after it.
             DONE => return Some(verdict(payload, 4, flags)),
@@ -193,12 +230,18 @@ fn decode(datagram: &[u8], sequence: u32, replies: &mut Vec<Vec<u8>>) -> Option<
 }
 
 fn verdict(payload: &[u8], text_at: usize, flags: u16) -> Result<(), Refusal> {
-    let code = payload.get(..4).map_or(0, |code| number(code).cast_signed());
+    let code = payload
+        .get(..4)
+        .map_or(0, |code| number(code).cast_signed());
     if code == 0 {
         return Ok(());
     }
     let text = (flags & FLAG_ACK_ATTRIBUTES != 0)
-        .then(|| payload.get(text_at..).and_then(|rest| attributes(rest).find(|(name, _)| *name == ERROR_TEXT)))
+        .then(|| {
+            payload
+                .get(text_at..)
+                .and_then(|rest| attributes(rest).find(|(name, _)| *name == ERROR_TEXT))
+        })
         .flatten()
         .map(|(_, text)| string(text));
     Err(Refusal::of(code.wrapping_neg(), text))
@@ -230,7 +273,9 @@ pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
 
 /// The value of an attribute.
 pub(crate) fn attribute(payload: &[u8], name: u16) -> Option<&[u8]> {
-    attributes(payload).find(|(other, _)| *other == name).map(|(_, value)| value)
+    attributes(payload)
+        .find(|(other, _)| *other == name)
+        .map(|(_, value)| value)
 }
 
 /// An attribute's number of one to four bytes.
@@ -252,7 +297,10 @@ fn short(bytes: &[u8]) -> u16 {
 
 /// An attribute's text, up to its NUL.
 pub(crate) fn string(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let end = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 

@@ -17,7 +17,8 @@ use crate::values::Software;
 const CLASS: &str = "class/infiniband";
 const NETLINK: &str = "RDMA netlink";
 /// Asks RDMA netlink for devices; the argument names those whose driver is wanted too.
-pub(crate) type AskNetlink<'a> = &'a dyn Fn(Vec<String>) -> Result<BTreeMap<String, nldev::Device>, Refusal>;
+pub(crate) type AskNetlink<'a> =
+    &'a dyn Fn(Vec<String>) -> Result<BTreeMap<String, nldev::Device>, Refusal>;
 
 /// Addresses by interface, those of stacked interfaces included.
 pub(crate) type Held = BTreeMap<String, BTreeSet<IpAddr>>;
@@ -54,7 +55,12 @@ pub(crate) fn devices(
         .collect();
     let answer = netlink(undecided);
     for (name, device) in &mut devices {
-        complete(sys, name, device, answer.as_ref().map(|known| known.get(name)));
+        complete(
+            sys,
+            name,
+            device,
+            answer.as_ref().map(|known| known.get(name)),
+        );
         for (number, port) in &mut device.ports {
             let held = match (held, port.netdev.get()) {
                 (Some(held), Some(Some(netdev))) => held.get(netdev),
@@ -67,13 +73,18 @@ pub(crate) fn devices(
 }
 
 /// Software devices among them, as state.
-pub(crate) fn software(devices: &Seen<BTreeMap<String, RdmaDevice>>) -> Seen<BTreeSet<SoftwareLink>> {
+pub(crate) fn software(
+    devices: &Seen<BTreeMap<String, RdmaDevice>>,
+) -> Seen<BTreeSet<SoftwareLink>> {
     devices.clone().map(|devices| {
         devices
             .values()
             .filter_map(|device| {
                 let netdev = device.ports.get(&1)?.netdev.get()?.clone()?;
-                Some(SoftwareLink { netdev, kind: device.software? })
+                Some(SoftwareLink {
+                    netdev,
+                    kind: device.software?,
+                })
             })
             .collect()
     })
@@ -82,7 +93,9 @@ pub(crate) fn software(devices: &Seen<BTreeMap<String, RdmaDevice>>) -> Seen<BTr
 /// Character devices by RDMA device; the error's words where there is no such class.
 fn uverbs(sys: &Tree) -> Result<BTreeMap<String, String>, String> {
     const CLASS: &str = "class/infiniband_verbs";
-    let names = sys.names(CLASS).map_err(|_| format!("{} (absent: ib_uverbs is not loaded)", sys.name(CLASS)))?;
+    let names = sys
+        .names(CLASS)
+        .map_err(|_| format!("{} (absent: ib_uverbs is not loaded)", sys.name(CLASS)))?;
     Ok(names
         .into_iter()
         .filter_map(|node| Some((sys.optional(&format!("{CLASS}/{node}/ibdev"))?, node)))
@@ -109,7 +122,9 @@ fn device(sys: &Tree, name: &str, nodes: &Result<BTreeMap<String, String>, Strin
     };
     for number in sys.names(&format!("{class}/ports")).unwrap_or_default() {
         if let Ok(number) = number.parse::<u32>() {
-            device.ports.insert(number, port(sys, &format!("{class}/ports/{number}")));
+            device
+                .ports
+                .insert(number, port(sys, &format!("{class}/ports/{number}")));
         }
     }
     device
@@ -131,8 +146,9 @@ fn port(sys: &Tree, place: &str) -> RdmaPort {
                 _ => return None,
             })
         }),
-        physical_state: sys
-            .parsed(&format!("{place}/phys_state"), |text| numbered(text).map(|(_, word)| word.to_owned())),
+        physical_state: sys.parsed(&format!("{place}/phys_state"), |text| {
+            numbered(text).map(|(_, word)| word.to_owned())
+        }),
         rate: sys.seen(&format!("{place}/rate")),
         gids: Seen::NotAsked,
     }
@@ -171,12 +187,18 @@ fn complete(
         Err(refusal) => Seen::unknown(refusal.why.clone(), NETLINK),
     };
     let known = netlink.ok().flatten();
-    device.software = device.software.or(known.and_then(|known| known.software)).or_else(|| {
-        // Where netlink cannot name the driver: siw's description. An administrator may overwrite it.
-        let iwarp = device.node_type.get() == Some(&NodeType::Rnic);
-        let described = iwarp && sys.optional(&format!("{class}/node_desc")).is_some_and(|text| text == SIW_DESCRIPTION);
-        described.then_some(Software::Siw)
-    });
+    device.software = device
+        .software
+        .or(known.and_then(|known| known.software))
+        .or_else(|| {
+            // Where netlink cannot name the driver: siw's description. An administrator may overwrite it.
+            let iwarp = device.node_type.get() == Some(&NodeType::Rnic);
+            let described = iwarp
+                && sys
+                    .optional(&format!("{class}/node_desc"))
+                    .is_some_and(|text| text == SIW_DESCRIPTION);
+            described.then_some(Software::Siw)
+        });
     if device.software.is_some() {
         device.bdf = None;
     }
@@ -216,7 +238,10 @@ fn netdev(sys: &Tree, class: &str, port: u32, ports: usize) -> Seen<Option<Strin
         Err(error) => return Seen::unknown(words(&error), sys.name(&directory)),
     };
     let with_port = |name: &String| {
-        let dev_port = sys.optional(&format!("{directory}/{name}/dev_port"))?.parse::<u32>().ok()?;
+        let dev_port = sys
+            .optional(&format!("{directory}/{name}/dev_port"))?
+            .parse::<u32>()
+            .ok()?;
         (dev_port + 1 == port).then(|| name.clone())
     };
     match (names.as_slice(), ports) {
@@ -224,7 +249,10 @@ fn netdev(sys: &Tree, class: &str, port: u32, ports: usize) -> Seen<Option<Strin
         ([], _) => Seen::known(None, sys.name(&directory)),
         (many, _) => match many.iter().find_map(with_port) {
             Some(name) => Seen::known(Some(name), format!("{}/*/dev_port", sys.name(&directory))),
-            None => Seen::unknown(format!("several interfaces: {}", names.join(", ")), sys.name(&directory)),
+            None => Seen::unknown(
+                format!("several interfaces: {}", names.join(", ")),
+                sys.name(&directory),
+            ),
         },
     }
 }

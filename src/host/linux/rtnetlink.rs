@@ -31,7 +31,8 @@ pub(crate) fn tables() -> Result<Tables, Refusal> {
         let mut tables = Tables::default();
         let mut all = LinkMessage::default();
         // Without it the kernel adds some 300 bytes of counters to each link.
-        all.attributes.push(LinkAttribute::ExtMask(vec![LinkExtentMask::SkipStats]));
+        all.attributes
+            .push(LinkAttribute::ExtMask(vec![LinkExtentMask::SkipStats]));
         let mut dumps = vec![
             RouteNetlinkMessage::GetLink(all),
             RouteNetlinkMessage::GetAddress(AddressMessage::default()),
@@ -58,14 +59,20 @@ pub(crate) fn tables() -> Result<Tables, Refusal> {
 /// Makes one change; `flags` beside REQUEST and ACK.
 pub(crate) fn change(message: RouteNetlinkMessage, flags: u16) -> Result<(), Refusal> {
     converse(CHANGE, move |mut handle| async move {
-        request(&mut handle, message, NLM_F_REQUEST | NLM_F_ACK | flags).await.map(drop)
+        request(&mut handle, message, NLM_F_REQUEST | NLM_F_ACK | flags)
+            .await
+            .map(drop)
     })
 }
 
 /// The kernel's index of an interface, without a dump.
 pub(crate) fn index(netdev: &str) -> Result<u32, Refusal> {
-    nix::net::if_::if_nametoindex(netdev)
-        .map_err(|errno| Refusal::of(errno as i32, Some(format!("there is no interface {netdev}"))))
+    nix::net::if_::if_nametoindex(netdev).map_err(|errno| {
+        Refusal::of(
+            errno as i32,
+            Some(format!("there is no interface {netdev}")),
+        )
+    })
 }
 
 async fn request(
@@ -75,20 +82,26 @@ async fn request(
 ) -> Result<Vec<RouteNetlinkMessage>, Refusal> {
     let mut message = NetlinkMessage::from(message);
     message.header.flags = flags;
-    let mut answers =
-        handle.request(message).map_err(|_| Refusal::said("the netlink socket is closed"))?;
+    let mut answers = handle
+        .request(message)
+        .map_err(|_| Refusal::said("the netlink socket is closed"))?;
     let mut replies = Vec::new();
     while let Some(answer) = answers.next().await {
         match answer.payload {
             NetlinkPayload::InnerMessage(reply) => replies.push(reply),
             NetlinkPayload::Error(error) if error.code.is_some() => {
-                return Err(Refusal::of(error.raw_code().wrapping_neg(), error_text(&error.header)));
+                return Err(Refusal::of(
+                    error.raw_code().wrapping_neg(),
+                    error_text(&error.header),
+                ));
             }
             NetlinkPayload::Done(done) if done.code != 0 => {
                 return Err(Refusal::of(done.code.wrapping_neg(), None));
             }
             NetlinkPayload::Overrun(_) => {
-                return Err(Refusal::said("the kernel's list did not fit the socket's buffer"));
+                return Err(Refusal::said(
+                    "the kernel's list did not fit the socket's buffer",
+                ));
             }
             _ => {}
         }
@@ -97,13 +110,18 @@ async fn request(
 }
 
 /// Opens a connection for one conversation and bounds its time.
-fn converse<T, F>(limit: std::time::Duration, talk: impl FnOnce(Handle) -> F + Send + 'static) -> Result<T, Refusal>
+fn converse<T, F>(
+    limit: std::time::Duration,
+    talk: impl FnOnce(Handle) -> F + Send + 'static,
+) -> Result<T, Refusal>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Refusal>>,
 {
     within(limit, move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         runtime.block_on(async move {
             let (mut connection, handle, _unsolicited) = new_connection()?;
             // Not on kernels before 4.12: the errno alone is then what there is.
@@ -111,7 +129,10 @@ where
             tokio::spawn(connection);
             match tokio::time::timeout(limit, talk(handle)).await {
                 Ok(answer) => answer,
-                Err(_) => Err(Refusal::said(format!("no answer from the kernel in {} s", limit.as_secs()))),
+                Err(_) => Err(Refusal::said(format!(
+                    "no answer from the kernel in {} s",
+                    limit.as_secs()
+                ))),
             }
         })
     })

@@ -31,14 +31,20 @@ pub(crate) fn lockdown(sys: &Tree) -> Seen<String> {
     const FILE: &str = "kernel/security/lockdown";
     match sys.text(FILE) {
         Ok(text) => {
-            let level = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(level, _)| level);
+            let level = text
+                .split_once('[')
+                .and_then(|(_, rest)| rest.split_once(']'))
+                .map(|(level, _)| level);
             match level {
                 Some(level) => Seen::known(level.to_owned(), sys.name(FILE)),
                 None => Seen::unknown("no level is marked", sys.name(FILE)),
             }
         }
         // The security file system is there, and this module is not in it: nothing is locked.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && sys.exists("kernel/security/lsm") => {
+        Err(error)
+            if error.kind() == std::io::ErrorKind::NotFound
+                && sys.exists("kernel/security/lsm") =>
+        {
             Seen::known("none".to_owned(), format!("{} (absent)", sys.name(FILE)))
         }
         Err(error) => Seen::unknown(super::tree::words(&error), sys.name(FILE)),
@@ -48,7 +54,11 @@ pub(crate) fn lockdown(sys: &Tree) -> Seen<String> {
 /// Effective capabilities and user of this process.
 pub(crate) fn privilege(proc: &Tree) -> Seen<Privilege> {
     proc.parsed("self/status", |text| {
-        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let field = |name: &str| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(name))
+                .map(str::trim)
+        };
         let effective = u64::from_str_radix(field("CapEff:")?, 16).ok()?;
         let user = field("Uid:")?.split_whitespace().nth(1)?;
         Some(Privilege {

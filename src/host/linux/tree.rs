@@ -20,23 +20,36 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(root: impl Into<PathBuf>, name: &str) -> Tree {
-        Tree { root: root.into(), name: name.to_owned() }
+        Tree {
+            root: root.into(),
+            name: name.to_owned(),
+        }
     }
 
     /// Where a file is.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
-        if file.is_empty() { self.root.clone() } else { self.root.join(file) }
+        if file.is_empty() {
+            self.root.clone()
+        } else {
+            self.root.join(file)
+        }
     }
 
     /// What a file is called in messages.
     pub(crate) fn name(&self, file: &str) -> String {
-        if file.is_empty() { self.name.clone() } else { format!("{}/{file}", self.name) }
+        if file.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}/{file}", self.name)
+        }
     }
 
     /// The content without surrounding white space.
     pub(crate) fn text(&self, file: &str) -> io::Result<String> {
         let mut bytes = Vec::new();
-        File::open(self.path(file))?.take(LONGEST).read_to_end(&mut bytes)?;
+        File::open(self.path(file))?
+            .take(LONGEST)
+            .read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
@@ -58,7 +71,10 @@ impl Tree {
         match self.text(file) {
             Ok(text) => match parse(&text) {
                 Some(value) => Seen::known(value, self.name(file)),
-                None => Seen::unknown(format!("\"{}\" is not understood", brief(&text)), self.name(file)),
+                None => Seen::unknown(
+                    format!("\"{}\" is not understood", brief(&text)),
+                    self.name(file),
+                ),
             },
             Err(error) => Seen::unknown(words(&error), self.name(file)),
         }
@@ -85,7 +101,10 @@ impl Tree {
 
     /// The last part of what a symbolic link points to.
     pub(crate) fn link_name(&self, file: &str) -> Option<String> {
-        self.link(file).as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned())
+        self.link(file)
+            .as_deref()
+            .and_then(Path::file_name)
+            .map(|name| name.to_string_lossy().into_owned())
     }
 }
 
@@ -97,16 +116,32 @@ pub(crate) fn words(error: &io::Error) -> String {
     }
 }
 
-/// The system's words for an errno.
+/// The system's words for an errno, with its name.
 pub(crate) fn errno_words(number: i32) -> String {
     match Errno::from_raw(number) {
-        Errno::UnknownErrno => format!("error {number}"),
+        Errno::UnknownErrno => errno_name(number),
         errno => format!("{} ({errno:?})", errno.desc()),
+    }
+}
+
+/// The name of an errno.
+pub(crate) fn errno_name(number: i32) -> String {
+    match Errno::from_raw(number) {
+        Errno::UnknownErrno => format!("error {number}"),
+        errno => format!("{errno:?}"),
     }
 }
 
 /// A value that came from outside, short enough for a message.
 pub(crate) fn brief(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
-    if text.chars().count() > 60 { format!("{line}...") } else { line }
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(60)
+        .collect();
+    if text.chars().count() > 60 {
+        format!("{line}...")
+    } else {
+        line
+    }
 }

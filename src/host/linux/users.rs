@@ -28,7 +28,10 @@ pub(crate) fn read(
         match kernel() {
             Ok(found) => users.kernel = found,
             Err(refusal) => {
-                return Seen::unknown(refusal.why, "RDMA netlink (kernel-owned queue pairs and connections)");
+                return Seen::unknown(
+                    refusal.why,
+                    "RDMA netlink (kernel-owned queue pairs and connections)",
+                );
             }
         }
     }
@@ -52,12 +55,17 @@ fn processes(
     own: u32,
     devices: &Seen<BTreeMap<String, RdmaDevice>>,
 ) -> Result<Vec<ProcessUser>, Failure> {
-    let names = proc.names("").map_err(|error| (words(&error), proc.name("")))?;
+    let names = proc
+        .names("")
+        .map_err(|error| (words(&error), proc.name("")))?;
     let mut pids: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
     pids.sort_unstable();
     // With hidepid=2 the processes of others are not even listed.
     if pids.first() != Some(&1) {
-        return Err(("process 1 is hidden, so others may be too (run as root)".to_owned(), proc.name("")));
+        return Err((
+            "process 1 is hidden, so others may be too (run as root)".to_owned(),
+            proc.name(""),
+        ));
     }
     let mut found = Vec::new();
     for pid in pids.into_iter().filter(|pid| *pid != own) {
@@ -66,7 +74,11 @@ fn processes(
             Ok(descriptors) => descriptors,
             Err(error) if gone(&error) => continue,
             Err(error) => {
-                let hint = if error.kind() == ErrorKind::PermissionDenied { " (run as root)" } else { "" };
+                let hint = if error.kind() == ErrorKind::PermissionDenied {
+                    " (run as root)"
+                } else {
+                    ""
+                };
                 let why = format!("cannot read {}: {}{hint}", proc.name(&place), words(&error));
                 return Err((why, proc.name("*/fd")));
             }
@@ -81,7 +93,9 @@ fn processes(
         if nodes.is_empty() {
             continue;
         }
-        let command = proc.optional(&format!("{pid}/comm")).unwrap_or_else(|| "?".to_owned());
+        let command = proc
+            .optional(&format!("{pid}/comm"))
+            .unwrap_or_else(|| "?".to_owned());
         found.extend(nodes.into_iter().map(|node| ProcessUser {
             pid,
             command: command.clone(),
@@ -102,7 +116,9 @@ fn gone(error: &std::io::Error) -> bool {
 fn rdma_node(target: &str) -> Option<String> {
     let path = target.strip_suffix(" (deleted)").unwrap_or(target);
     let file = path.rsplit('/').next()?;
-    let uverbs = file.strip_prefix("uverbs").is_some_and(|number| number.parse::<u32>().is_ok());
+    let uverbs = file
+        .strip_prefix("uverbs")
+        .is_some_and(|number| number.parse::<u32>().is_ok());
     (path.starts_with('/') && (uverbs || file == "rdma_cm")).then(|| path.to_owned())
 }
 
@@ -111,7 +127,12 @@ fn device_behind(node: &str, devices: &Seen<BTreeMap<String, RdmaDevice>>) -> Op
     devices
         .get()?
         .iter()
-        .find(|(_, device)| device.uverbs.get().is_some_and(|uverbs| uverbs.as_deref() == Some(file)))
+        .find(|(_, device)| {
+            device
+                .uverbs
+                .get()
+                .is_some_and(|uverbs| uverbs.as_deref() == Some(file))
+        })
         .map(|(name, _)| name.clone())
 }
 
