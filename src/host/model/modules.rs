@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nix::errno::Errno;
 
 use super::machine::Machine;
-use super::refusal::{explain, need_sys_module, refuse};
+use super::refusal::{need_sys_module, refuse};
 use super::{configfs, devices, links, rdma, software};
 use crate::change::{network_drivers_of, software_of_module};
 use crate::facts::{ModuleBuild, ModuleFile, ModuleState, Seen};
@@ -95,9 +95,11 @@ pub(super) fn insert(
 /// The module file; none when it was not looked for.
 fn file_of(machine: &Machine, module: &str) -> Result<Option<ModuleFile>, ActError> {
     let release = &machine.facts.evidence.kernel_release;
-    let missing = || {
-        let why = format!("FATAL: Module {module} not found in directory /lib/modules/{release}");
-        explain(format!("modprobe {module}"), Errno::ENOENT, why)
+    // The tool's words; its exit code has no errno, the search that failed has.
+    let missing = || ActError {
+        call: format!("modprobe {module}"),
+        errno: Some(Errno::ENOENT as i32),
+        why: format!("FATAL: Module {module} not found in directory /lib/modules/{release}"),
     };
     match machine.facts.evidence.module_files.get(module) {
         Some(Seen::Known {

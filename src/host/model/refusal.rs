@@ -15,21 +15,19 @@ pub(super) fn refuse(call: impl Into<String>, errno: Errno) -> ActError {
     }
 }
 
-/// The C library's text of an errno, as every command of the host prints it.
+/// The C library's text of an errno, as every command of the host prints it, with its name.
 pub(in crate::host) fn text(errno: Errno) -> String {
     let said = std::io::Error::from(errno).to_string();
-    said.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    let said = said.split(" (os error").next().unwrap_or_default();
+    format!("{said} ({errno:?})")
 }
 
-/// An errno with the kernel's extended-ack text or the tool's message.
-pub(super) fn explain(call: impl Into<String>, errno: Errno, why: impl Into<String>) -> ActError {
+/// An errno with the kernel's extended-ack text.
+pub(super) fn explain(call: impl Into<String>, errno: Errno, text: &str) -> ActError {
     ActError {
         call: call.into(),
         errno: Some(errno as i32),
-        why: why.into(),
+        why: format!("{text} ({errno:?})"),
     }
 }
 

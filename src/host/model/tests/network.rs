@@ -58,7 +58,7 @@ fn a_link_that_goes_down_loses_ipv6_and_routes_and_keeps_ipv4() {
     let carrier = &netdevs.get().unwrap()["ens1f0"].carrier;
     assert_eq!(
         carrier.why_not(),
-        "/sys/class/net/ens1f0/carrier: Invalid argument"
+        "/sys/class/net/ens1f0/carrier: Invalid argument (EINVAL)"
     );
     act(&model, set_link("ens1f0", true));
     let all: Vec<_> = link(&model, "ens1f0")
