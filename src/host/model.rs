@@ -6,6 +6,7 @@
 
 mod addresses;
 mod configfs;
+mod devices;
 mod devlink;
 pub mod hosts;
 mod links;
@@ -38,7 +39,7 @@ pub struct Model {
 
 impl Model {
     /// The machine that these facts show. What they do not hold is not known to the machine
-    /// either: this is the predictor of `plan`.
+    /// either, and it does everything as if for root: this is the predictor of `plan`.
     pub fn new(facts: Facts) -> Model {
         Model {
             machine: RefCell::new(Machine::new(facts, false)),

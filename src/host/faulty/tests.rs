@@ -23,27 +23,27 @@ fn a_refusal_has_the_errno_and_no_effect_at_its_position_alone() {
         (
             Fault::NotPermitted,
             libc::EPERM,
-            "set ens1f0 MTU 4200: Operation not permitted",
+            "set ens1f0 MTU 4200: Operation not permitted (EPERM)",
         ),
         (
             Fault::Busy,
             libc::EBUSY,
-            "set ens1f0 MTU 4200: Device or resource busy",
+            "set ens1f0 MTU 4200: Device or resource busy (EBUSY)",
         ),
         (
             Fault::NoDevice,
             libc::ENODEV,
-            "set ens1f0 MTU 4200: No such device",
+            "set ens1f0 MTU 4200: No such device (ENODEV)",
         ),
         (
             Fault::NoSpace,
             libc::ENOSPC,
-            "set ens1f0 MTU 4200: No space left on device",
+            "set ens1f0 MTU 4200: No space left on device (ENOSPC)",
         ),
         (
             Fault::TimedOut,
             libc::ETIMEDOUT,
-            "set ens1f0 MTU 4200: Connection timed out",
+            "set ens1f0 MTU 4200: Connection timed out (ETIMEDOUT)",
         ),
     ];
     for (fault, errno, text) in texts {

@@ -5,7 +5,7 @@ use nix::errno::Errno;
 use super::links::IPV6_MINIMUM;
 use super::machine::Machine;
 use super::refusal::{known, need_net_admin, refuse};
-use super::{rdma, routes};
+use super::{ports, routes};
 use crate::change::same_subnet;
 use crate::facts::{Address, Route};
 use crate::host::ActError;
@@ -121,5 +121,5 @@ fn forget_ipv4(machine: &mut Machine, netdev: &str, address: &Address) {
 
 /// After the addresses of an interface changed.
 pub(super) fn changed(machine: &mut Machine, netdev: &str) {
-    rdma::follow(machine, netdev);
+    ports::follow(machine, netdev);
 }

@@ -52,7 +52,7 @@ pub(super) fn set(
             "ice: {name} is currently enabled. This device cannot enable iWARP and RoCEv2 \
              simultaneously"
         );
-        return Err(explain(call, Errno::EOPNOTSUPP, why));
+        return Err(explain(call, Errno::EOPNOTSUPP, &why));
     }
     *current = value;
     // Other cmodes wait for a reload of the device or a power cycle.

@@ -5,6 +5,7 @@
 
 mod build;
 mod modules;
+mod ports;
 
 use std::collections::BTreeMap;
 

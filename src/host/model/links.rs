@@ -5,7 +5,7 @@ use nix::errno::Errno;
 use super::addresses;
 use super::machine::{Event, Machine};
 use super::refusal::{explain, known, need_net_admin, refuse, text};
-use super::{rdma, routes};
+use super::{ports, rdma, routes};
 use crate::facts::{Address, Seen};
 use crate::host::ActError;
 use crate::values::{IpPrefix, Mtu};
@@ -54,7 +54,7 @@ fn bring_up(machine: &mut Machine, netdev: &str) {
     if machine.has_cable(netdev) {
         machine.happen_after(machine.carrier_after, Event::Carrier(netdev.to_owned()));
     } else {
-        rdma::follow(machine, netdev);
+        ports::follow(machine, netdev);
     }
 }
 
@@ -72,7 +72,7 @@ fn down(machine: &mut Machine, netdev: &str) {
         netdev.carrier = Seen::unknown(text(Errno::EINVAL), source(&netdev.carrier));
     }
     routes::drop_of(machine, netdev, |_| true);
-    rdma::follow(machine, netdev);
+    ports::follow(machine, netdev);
 }
 
 /// The carrier comes, if the cable is in and the link still up.
@@ -82,7 +82,7 @@ pub(super) fn carrier(machine: &mut Machine, netdev: &str) {
             netdev.carrier = Seen::known(true, source(&netdev.carrier));
         }
         link_local(machine, netdev);
-        rdma::follow(machine, netdev);
+        ports::follow(machine, netdev);
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn follow_cable(machine: &mut Machine, netdev: &str) {
     if machine.link(netdev).is_some_and(|link| link.up) {
         no_carrier(machine, netdev);
         carrier(machine, netdev);
-        rdma::follow(machine, netdev);
+        ports::follow(machine, netdev);
     }
 }
 
@@ -119,7 +119,7 @@ fn link_local(machine: &mut Machine, netdev: &str) {
     let Some(mac) = machine.netdev(netdev).and_then(|netdev| netdev.mac) else {
         return;
     };
-    let Ok(prefix) = IpPrefix::new(rdma::eui64(mac).into(), 64) else {
+    let Ok(prefix) = IpPrefix::new(ports::eui64(mac).into(), 64) else {
         return;
     };
     let address = Address {
@@ -195,4 +195,29 @@ fn largest_mtu(machine: &Machine, netdev: &str) -> u32 {
         Some("e1000e") => 9216,
         _ => 65535,
     }
+}
+
+/// A network driver that goes takes its interfaces, with their addresses and routes, along.
+pub(super) fn lose(machine: &mut Machine, netdev: &str) {
+    for vlan in machine.vlans_of(netdev) {
+        lose(machine, &vlan);
+    }
+    rdma::unplug(machine, netdev);
+    let facts = &mut machine.facts;
+    if let Some(links) = facts.state.links.get_mut() {
+        links.remove(netdev);
+    }
+    if let Some(routes) = facts.state.routes.get_mut() {
+        routes.retain(|route| route.netdev != netdev);
+    }
+    let port = facts
+        .identity
+        .netdevs
+        .get_mut()
+        .and_then(|netdevs| netdevs.remove(netdev));
+    if let Some(bdf) = port.and_then(|port| port.bdf) {
+        facts.state.devlink.remove(&format!("pci/{bdf}"));
+    }
+    facts.evidence.drivers.remove(netdev);
+    machine.order.retain(|(on, _)| on != netdev);
 }

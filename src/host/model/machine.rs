@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::{links, rdma};
+use super::{links, ports, rdma};
 use crate::facts::{Address, Configfs, Facts, LinkState, Netdev, NetdevKind, RdmaDevice, Seen};
 
 /// The state of a [`Model`](super::Model).
@@ -157,7 +157,7 @@ impl Machine {
             .map(|(n, _)| n.clone())
             .collect();
         for name in names {
-            rdma::follow(self, &name);
+            ports::follow(self, &name);
         }
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use nix::errno::Errno;
 
 use super::machine::Machine;
-use super::refusal::{explain, need_sys_module, refuse};
-use super::{configfs, rdma, software};
+use super::refusal::{need_sys_module, refuse};
+use super::{configfs, devices, links, rdma, software};
 use crate::change::{network_drivers_of, software_of_module};
 use crate::facts::{ModuleBuild, ModuleFile, ModuleState, Seen};
 use crate::host::ActError;
@@ -95,9 +95,11 @@ pub(super) fn insert(
 /// The module file; none when it was not looked for.
 fn file_of(machine: &Machine, module: &str) -> Result<Option<ModuleFile>, ActError> {
     let release = &machine.facts.evidence.kernel_release;
-    let missing = || {
-        let why = format!("FATAL: Module {module} not found in directory /lib/modules/{release}");
-        explain(format!("modprobe {module}"), Errno::ENOENT, why)
+    // The tool's words; its exit code has no errno, the search that failed has.
+    let missing = || ActError {
+        call: format!("modprobe {module}"),
+        errno: Some(Errno::ENOENT as i32),
+        why: format!("FATAL: Module {module} not found in directory /lib/modules/{release}"),
     };
     match machine.facts.evidence.module_files.get(module) {
         Some(Seen::Known {
@@ -229,7 +231,7 @@ fn started(machine: &mut Machine, module: &str) {
             for netdev in on {
                 rdma::unplug(machine, &netdev);
             }
-            rdma::restore(machine, &name, device, module.trim_end_matches("_ib"));
+            devices::restore(machine, &name, device, module.trim_end_matches("_ib"));
         }
     }
     if module == "rdma_ucm"
@@ -262,33 +264,8 @@ fn stopped(machine: &mut Machine, module: &str) {
         _ => {}
     }
     for netdev in rdma::ports_of(machine, &[module]) {
-        lose_port(machine, &netdev);
+        links::lose(machine, &netdev);
     }
-}
-
-/// A network driver that goes takes its interfaces, with their addresses and routes, along.
-fn lose_port(machine: &mut Machine, netdev: &str) {
-    for vlan in machine.vlans_of(netdev) {
-        lose_port(machine, &vlan);
-    }
-    rdma::unplug(machine, netdev);
-    let facts = &mut machine.facts;
-    if let Some(links) = facts.state.links.get_mut() {
-        links.remove(netdev);
-    }
-    if let Some(routes) = facts.state.routes.get_mut() {
-        routes.retain(|route| route.netdev != netdev);
-    }
-    let port = facts
-        .identity
-        .netdevs
-        .get_mut()
-        .and_then(|netdevs| netdevs.remove(netdev));
-    if let Some(bdf) = port.and_then(|port| port.bdf) {
-        facts.state.devlink.remove(&format!("pci/{bdf}"));
-    }
-    facts.evidence.drivers.remove(netdev);
-    machine.order.retain(|(on, _)| on != netdev);
 }
 
 fn build_mut<'a>(machine: &'a mut Machine, module: &str) -> Option<&'a mut ModuleBuild> {

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use super::devices::is_on;
 use super::machine::Machine;
-use super::rdma::is_on;
 use crate::facts::{Gid, GidType, PortState, Protocol, RdmaDevice, Seen};
 use crate::values::MacAddr;
 

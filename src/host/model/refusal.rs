@@ -3,7 +3,7 @@
 use nix::errno::Errno;
 
 use super::machine::Machine;
-use crate::facts::Seen;
+use crate::facts::{Privilege, Seen};
 use crate::host::ActError;
 
 /// An errno without further explanation.
@@ -15,21 +15,19 @@ pub(super) fn refuse(call: impl Into<String>, errno: Errno) -> ActError {
     }
 }
 
-/// The C library's text of an errno, as every command of the host prints it.
+/// The C library's text of an errno, as every command of the host prints it, with its name.
 pub(in crate::host) fn text(errno: Errno) -> String {
     let said = std::io::Error::from(errno).to_string();
-    said.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    let said = said.split(" (os error").next().unwrap_or_default();
+    format!("{said} ({errno:?})")
 }
 
-/// An errno with the kernel's extended-ack text or the tool's message.
-pub(super) fn explain(call: impl Into<String>, errno: Errno, why: impl Into<String>) -> ActError {
+/// An errno with the kernel's extended-ack text.
+pub(super) fn explain(call: impl Into<String>, errno: Errno, text: &str) -> ActError {
     ActError {
         call: call.into(),
         errno: Some(errno as i32),
-        why: why.into(),
+        why: format!("{text} ({errno:?})"),
     }
 }
 
@@ -43,9 +41,19 @@ pub(super) fn known<'a, T>(call: &str, seen: &'a mut Seen<T>) -> Result<&'a mut 
     })
 }
 
-/// EPERM unless the caller may change the network (CAP_NET_ADMIN). Unknown privilege may.
+/// What the caller of a whole machine may do. A prediction is for whoever will be allowed to do it.
+fn privilege(machine: &Machine) -> Option<&Privilege> {
+    machine
+        .facts
+        .evidence
+        .privilege
+        .get()
+        .filter(|_| machine.complete)
+}
+
+/// EPERM unless the caller may change the network (CAP_NET_ADMIN).
 pub(super) fn need_net_admin(machine: &Machine, call: &str) -> Result<(), ActError> {
-    match machine.facts.evidence.privilege.get() {
+    match privilege(machine) {
         Some(privilege) if !privilege.net_admin => Err(refuse(call, Errno::EPERM)),
         _ => Ok(()),
     }
@@ -53,12 +61,8 @@ pub(super) fn need_net_admin(machine: &Machine, call: &str) -> Result<(), ActErr
 
 /// EPERM unless the caller may load modules (CAP_SYS_MODULE) and the kernel still lets anybody.
 pub(super) fn need_sys_module(machine: &Machine, call: &str) -> Result<(), ActError> {
-    let evidence = &machine.facts.evidence;
-    let barred = evidence
-        .privilege
-        .get()
-        .is_some_and(|privilege| !privilege.sys_module);
-    if barred || evidence.modules_disabled.get() == Some(&true) {
+    let barred = privilege(machine).is_some_and(|privilege| !privilege.sys_module);
+    if barred || machine.facts.evidence.modules_disabled.get() == Some(&true) {
         return Err(refuse(call, Errno::EPERM));
     }
     Ok(())
@@ -66,7 +70,7 @@ pub(super) fn need_sys_module(machine: &Machine, call: &str) -> Result<(), ActEr
 
 /// EACCES unless the caller is root: configfs obeys file permissions alone.
 pub(super) fn need_root(machine: &Machine, call: &str) -> Result<(), ActError> {
-    match machine.facts.evidence.privilege.get() {
+    match privilege(machine) {
         Some(privilege) if !privilege.root => Err(refuse(call, Errno::EACCES)),
         _ => Ok(()),
     }

@@ -2,9 +2,9 @@
 
 use nix::errno::Errno;
 
+use super::devices::{self, Birth};
 use super::machine::Machine;
 use super::modules;
-use super::rdma::{self, Birth};
 use super::refusal::{known, need_net_admin, refuse};
 use crate::facts::{NetdevKind, Protocol, SoftwareLink};
 use crate::host::ActError;
@@ -54,7 +54,7 @@ pub(super) fn add(
         Software::Rxe => Protocol::Roce,
         Software::Siw => Protocol::Iw,
     };
-    rdma::create(
+    devices::create(
         machine,
         Birth {
             name,
@@ -76,8 +76,8 @@ pub(super) fn remove(machine: &mut Machine, kind: Software, netdev: &str) -> Res
     if !known(&call, &mut machine.facts.state.software)?.remove(&link) {
         return Err(refuse(call, Errno::ENODEV));
     }
-    for name in rdma::devices_on(machine, netdev, Some(kind)) {
-        rdma::destroy(machine, &name);
+    for name in devices::devices_on(machine, netdev, Some(kind)) {
+        devices::destroy(machine, &name);
     }
     Ok(())
 }
@@ -94,8 +94,8 @@ pub(super) fn remove_all(machine: &mut Machine, kind: Software) {
         .collect();
     links.retain(|link| link.kind != kind);
     for link in gone {
-        for name in rdma::devices_on(machine, &link.netdev, Some(kind)) {
-            rdma::destroy(machine, &name);
+        for name in devices::devices_on(machine, &link.netdev, Some(kind)) {
+            devices::destroy(machine, &name);
         }
     }
 }

@@ -22,14 +22,14 @@ const IRDMA_PARAMETERS: [&str; 4] = [
 /// Intel's ice and irdma, beside the kernel's RDMA core.
 pub(super) fn out_of_tree_pair() -> Vec<Module> {
     let ice = Module::new("ice", "A1B2C3D4E5F60718293A4B5", &[])
-        .from_intel("1.9.11", &[])
+        .intel("1.9.11", &[])
         .loaded();
     let irdma = Module::new(
         "irdma",
         "0F1E2D3C4B5A69788796A5B",
         &["ice", "ib_core", "ib_uverbs"],
     )
-    .from_intel("1.11.16.6", &IRDMA_PARAMETERS);
+    .intel("1.11.16.6", &IRDMA_PARAMETERS);
     let mut modules = core();
     modules.extend([ice, irdma]);
     modules.extend(soft_devices());
@@ -140,7 +140,7 @@ impl Module {
         self
     }
 
-    fn from_intel(mut self, version: &str, parameters: &[&str]) -> Module {
+    fn intel(mut self, version: &str, parameters: &[&str]) -> Module {
         self.file.version = Some(version.to_owned());
         self.file.in_tree = false;
         self.file.signed = false;

@@ -58,7 +58,7 @@ fn a_link_that_goes_down_loses_ipv6_and_routes_and_keeps_ipv4() {
     let carrier = &netdevs.get().unwrap()["ens1f0"].carrier;
     assert_eq!(
         carrier.why_not(),
-        "/sys/class/net/ens1f0/carrier: Invalid argument"
+        "/sys/class/net/ens1f0/carrier: Invalid argument (EINVAL)"
     );
     act(&model, set_link("ens1f0", true));
     let all: Vec<_> = link(&model, "ens1f0")
@@ -161,10 +161,10 @@ fn vlans_follow_the_device_below_them() {
     act(&model, set_mtu("ens1f0", 1400));
     assert_eq!(link(&model, "ens1f0.7").mtu, 1400);
     act(&model, set_link("ens1f0", false));
-    assert_eq!(link(&model, "ens1f0.7").up, false);
+    assert!(!link(&model, "ens1f0.7").up);
     assert_eq!(addresses(&model, "ens1f0.7"), [""; 0]);
     act(&model, set_link("ens1f0", true));
-    assert_eq!(link(&model, "ens1f0.7").up, true);
+    assert!(link(&model, "ens1f0.7").up);
 }
 
 /// Gives the host a VLAN 7 on ens1f0, which is up.

@@ -42,22 +42,23 @@ fn to(gateway: &str) -> Change {
 
 #[test]
 fn unknown_interfaces_and_addresses() {
-    let text = "set ens9 up: No such device".to_owned();
+    let text = "set ens9 up: No such device (ENODEV)".to_owned();
     assert_eq!(
         refusal(&s1(), set_link("ens9", true)),
         (Errno::ENODEV, text)
     );
-    let text = "add 100.0.1.10/24 to ens9: No such device".to_owned();
+    let text = "add 100.0.1.10/24 to ens9: No such device (ENODEV)".to_owned();
     assert_eq!(
         refusal(&s1(), add("ens9", "100.0.1.10/24")),
         (Errno::ENODEV, text)
     );
-    let text = "remove 1.2.3.4/8 from eno1: Cannot assign requested address".to_owned();
+    let text =
+        "remove 1.2.3.4/8 from eno1: Cannot assign requested address (EADDRNOTAVAIL)".to_owned();
     assert_eq!(
         refusal(&s1(), remove("eno1", "1.2.3.4/8")),
         (Errno::EADDRNOTAVAIL, text)
     );
-    let text = "add 192.168.4.144/24 to eno1: File exists".to_owned();
+    let text = "add 192.168.4.144/24 to eno1: File exists (EEXIST)".to_owned();
     assert_eq!(
         refusal(&s1(), add("eno1", "192.168.4.144/24")),
         (Errno::EEXIST, text)
@@ -74,12 +75,12 @@ fn unknown_interfaces_and_addresses() {
 
 #[test]
 fn mtus_out_of_range() {
-    let text = "set ens1f0 MTU 9703: mtu greater than device maximum".to_owned();
+    let text = "set ens1f0 MTU 9703: mtu greater than device maximum (EINVAL)".to_owned();
     assert_eq!(
         refusal(&s1(), set_mtu("ens1f0", 9703)),
         (Errno::EINVAL, text)
     );
-    let text = "set ens1f0 MTU 67: mtu less than device minimum".to_owned();
+    let text = "set ens1f0 MTU 67: mtu less than device minimum (EINVAL)".to_owned();
     assert_eq!(refusal(&s1(), set_mtu("ens1f0", 67)), (Errno::EINVAL, text));
     let model = s1();
     act(&model, set_mtu("ens1f0", 1000));
@@ -91,7 +92,8 @@ fn mtus_out_of_range() {
 
 #[test]
 fn routes() {
-    let text = "add route 10.0.0.0/8 via 100.0.1.1 dev ens1f0: Nexthop has invalid gateway";
+    let text =
+        "add route 10.0.0.0/8 via 100.0.1.1 dev ens1f0: Nexthop has invalid gateway (ENETUNREACH)";
     assert_eq!(
         refusal(&s1(), to("100.0.1.1")),
         (Errno::ENETUNREACH, text.to_owned())
@@ -103,7 +105,8 @@ fn routes() {
     let Change::AddRoute { route } = to("100.0.1.2") else {
         unreachable!()
     };
-    let text = "remove route 10.0.0.0/8 via 100.0.1.2 dev ens1f0: No such process".to_owned();
+    let text =
+        "remove route 10.0.0.0/8 via 100.0.1.2 dev ens1f0: No such process (ESRCH)".to_owned();
     assert_eq!(
         refusal(&model, Change::RemoveRoute { route }),
         (Errno::ESRCH, text)
@@ -115,7 +118,7 @@ fn routes() {
 #[test]
 fn both_devlink_modes_at_once() {
     let text = "set devlink pci/0000:02:00.0 enable_roce=true (runtime): ice: iWARP is currently \
-                enabled. This device cannot enable iWARP and RoCEv2 simultaneously";
+                enabled. This device cannot enable iWARP and RoCEv2 simultaneously (EOPNOTSUPP)";
     let model = Model::complete(hosts::s1_in_kernel());
     let refused = refusal(&model, devlink("enable_roce", true));
     assert_eq!(refused, (Errno::EOPNOTSUPP, text.to_owned()));
@@ -139,9 +142,9 @@ fn both_devlink_modes_at_once() {
 
 #[test]
 fn modules_in_use_missing_or_built_for_another_kernel() {
-    let text = "delete_module ice: Resource temporarily unavailable".to_owned();
+    let text = "delete_module ice: Resource temporarily unavailable (EAGAIN)".to_owned();
     assert_eq!(refusal(&s1(), unload("ice")), (Errno::EAGAIN, text));
-    let text = "delete_module siw: No such file or directory".to_owned();
+    let text = "delete_module siw: No such file or directory (ENOENT)".to_owned();
     assert_eq!(refusal(&s1(), unload("siw")), (Errno::ENOENT, text));
     let text = "modprobe nosuch: FATAL: Module nosuch not found in directory \
                 /lib/modules/3.10.0-1127.18.2.el7.x86_64";
@@ -274,4 +277,8 @@ fn everything_without_privilege() {
         path: "rdma_cm/irdma1".to_owned(),
     };
     assert_eq!(refusal(&model, make).0, Errno::EACCES);
+    // What root's apply would do can be foretold for anybody.
+    let predictor = Model::new(model.facts());
+    act(&predictor, set_mtu("ens1f0", 4200));
+    assert_eq!(link(&predictor, "ens1f0").mtu, 4200);
 }
