@@ -49,7 +49,8 @@ fn lock(host: &Linux, guard: &Guard) -> Result<Option<Lock>, CliError> {
         return Ok(None);
     }
     Lock::take(Path::new(Lock::PATH), "apply").map(Some).map_err(|error| {
-        CliError::new(Kind::Start, error.to_string()).with_fix("wait until it has ended, then try again")
+        CliError::new(Kind::Start, error.to_string())
+            .with_fix("wait until it has ended, then try again")
     })
 }
 
@@ -70,9 +71,10 @@ fn prove(
         return report;
     };
     let proof = Proof::new(profile, wish, Way::Rendezvous, None);
-    let (outcomes, findings) = proof.run(&mut applied.facts, &applied.findings, &mut |port, event| {
-        progress::tell(progress, port, &event);
-    });
+    let (outcomes, findings) =
+        proof.run(&mut applied.facts, &applied.findings, &mut |port, event| {
+            progress::tell(progress, port, &event);
+        });
     let mut report = Report::of_apply(name, applied);
     report.add_smoke(outcomes, findings);
     report.notes.extend(proof.notes);

@@ -29,8 +29,10 @@ pub fn write_status(facts: &Facts, style: &TextStyle, out: &mut dyn Write) -> io
             table.add_row(row.cells());
         }
         // The first column starts at the margin, so that lines can be cut and sorted.
-        let text: String =
-            table.lines().map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(&line))).collect();
+        let text: String = table
+            .lines()
+            .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(&line)))
+            .collect();
         page.block(&text, 0);
     }
     unread(facts, &rows, &mut page);
@@ -40,7 +42,11 @@ pub fn write_status(facts: &Facts, style: &TextStyle, out: &mut dyn Write) -> io
 /// Why cells show `?`.
 fn unread(facts: &Facts, rows: &[Row], page: &mut Page) {
     let mut reasons: Vec<String> = [
-        ("network interfaces", facts.identity.netdevs.get().is_none(), facts.identity.netdevs.why_not()),
+        (
+            "network interfaces",
+            facts.identity.netdevs.get().is_none(),
+            facts.identity.netdevs.why_not(),
+        ),
         ("RDMA devices", facts.identity.rdma.get().is_none(), facts.identity.rdma.why_not()),
     ]
     .into_iter()

@@ -16,7 +16,6 @@ use std::io::{self, Write};
 
 use super::Report;
 
-
 /// Writes a report as text.
 ///
 /// # Errors

@@ -28,21 +28,14 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
         let own = names(&directory.join("libibverbs"));
         // Providers of rdma-core before 13 lie beside the library.
         let beside = names(directory);
-        found
-            .providers
-            .extend(own.into_iter().chain(beside).filter(|name| {
-                name.split_once("-rdmav")
-                    .is_some_and(|(_, end)| end.ends_with(".so"))
-            }));
+        found.providers.extend(
+            own.into_iter().chain(beside).filter(|name| {
+                name.split_once("-rdmav").is_some_and(|(_, end)| end.ends_with(".so"))
+            }),
+        );
     }
-    for directory in [
-        roots.etc.join("libibverbs.d"),
-        roots.etc.join("../usr/share/libibverbs.d"),
-    ] {
-        for name in names(&directory)
-            .into_iter()
-            .filter(|name| name.ends_with(".driver"))
-        {
+    for directory in [roots.etc.join("libibverbs.d"), roots.etc.join("../usr/share/libibverbs.d")] {
+        for name in names(&directory).into_iter().filter(|name| name.ends_with(".driver")) {
             let text = std::fs::read_to_string(directory.join(name)).unwrap_or_default();
             found.driver_files.extend(drivers(&text));
         }
@@ -56,8 +49,7 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
 
 /// `driver irdma` lines.
 fn drivers(text: &str) -> impl Iterator<Item = String> {
-    text.lines()
-        .filter_map(|line| Some(line.trim().strip_prefix("driver")?.trim().to_owned()))
+    text.lines().filter_map(|line| Some(line.trim().strip_prefix("driver")?.trim().to_owned()))
 }
 
 /// Where the loader looks: the lists of ld.so.conf, then its own directories.
@@ -75,10 +67,7 @@ fn configured(roots: &Roots, file: &Path, depth: usize, all: &mut Vec<PathBuf>) 
     let Ok(text) = std::fs::read_to_string(file) else {
         return;
     };
-    for line in text
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim())
-    {
+    for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
         if let Some(pattern) = line.strip_prefix("include ") {
             if depth >= DEEPEST_INCLUDE {
                 continue;
@@ -87,11 +76,8 @@ fn configured(roots: &Roots, file: &Path, depth: usize, all: &mut Vec<PathBuf>) 
             let Some((directory, files)) = pattern.trim().rsplit_once('/') else {
                 continue;
             };
-            let directory = roots.etc.join(
-                directory
-                    .trim_start_matches("/etc/")
-                    .trim_start_matches('/'),
-            );
+            let directory =
+                roots.etc.join(directory.trim_start_matches("/etc/").trim_start_matches('/'));
             let ending = files.trim_start_matches('*');
             let mut found = names(&directory);
             found.sort();
@@ -108,10 +94,7 @@ fn names(directory: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return Vec::new();
     };
-    entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// A path as the administrator knows it.

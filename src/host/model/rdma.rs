@@ -32,14 +32,9 @@ enum Outcome {
 /// The interfaces of these network drivers.
 pub(super) fn ports_of(machine: &Machine, drivers: &[&str]) -> Vec<String> {
     let all = machine.facts.identity.netdevs.get().into_iter().flatten();
-    all.filter(|(_, netdev)| {
-        netdev
-            .driver
-            .as_deref()
-            .is_some_and(|own| drivers.contains(&own))
-    })
-    .map(|(name, _)| name.clone())
-    .collect()
+    all.filter(|(_, netdev)| netdev.driver.as_deref().is_some_and(|own| drivers.contains(&own)))
+        .map(|(name, _)| name.clone())
+        .collect()
 }
 
 /// Names of the RDMA devices on an interface: hardware (`None`) or of a kind of software.
@@ -55,10 +50,7 @@ pub(super) fn devices_on(
 }
 
 pub(super) fn is_on(device: &RdmaDevice, netdev: &str) -> bool {
-    device
-        .ports
-        .values()
-        .any(|port| port.netdev.get().and_then(|n| n.as_deref()) == Some(netdev))
+    device.ports.values().any(|port| port.netdev.get().and_then(|n| n.as_deref()) == Some(netdev))
 }
 
 /// The device of a port goes now and comes back in the mode that is set.
@@ -95,15 +87,7 @@ pub(super) fn appear(machine: &mut Machine, netdev: &str) {
         Outcome::Unforeseen => None,
     };
     let name = name_for(machine, netdev, protocol);
-    create(
-        machine,
-        Birth {
-            name: &name,
-            netdev,
-            protocol,
-            software: None,
-        },
-    );
+    create(machine, Birth { name: &name, netdev, protocol, software: None });
 }
 
 fn outcome(machine: &Machine, netdev: &str) -> Outcome {
@@ -117,10 +101,7 @@ fn outcome(machine: &Machine, netdev: &str) -> Outcome {
     if machine.is_loaded(module) != Some(true) {
         return Outcome::Nothing;
     }
-    let bonded = port
-        .master
-        .as_deref()
-        .and_then(|master| machine.netdev(master));
+    let bonded = port.master.as_deref().and_then(|master| machine.netdev(master));
     if bonded.is_some_and(|master| master.kind == NetdevKind::Virtual("bond".to_owned())) {
         // ice_set_rdma_cap is cleared while a port is in a bond.
         return Outcome::Nothing;
@@ -148,15 +129,9 @@ fn ice(machine: &Machine, netdev: &str) -> Outcome {
         let roce = roce_ena != 0 || by_function;
         return Outcome::Device(if roce { Protocol::Roce } else { Protocol::Iw });
     }
-    let file = facts
-        .evidence
-        .module_files
-        .get("irdma")
-        .and_then(|file| file.get()?.as_ref());
+    let file = facts.evidence.module_files.get("irdma").and_then(|file| file.get()?.as_ref());
     let build = facts.evidence.builds.get("irdma").and_then(Seen::get);
-    let in_tree = file
-        .map(|file| file.in_tree)
-        .or(build.map(|build| build.in_tree));
+    let in_tree = file.map(|file| file.in_tree).or(build.map(|build| build.in_tree));
     let device = bdf.and_then(|bdf| facts.state.devlink.get(&format!("pci/{bdf}")));
     let shown = device.and_then(Seen::get);
     let set = |name: &str| shown.and_then(|shown| shown.get(name)?.get("runtime").copied());
@@ -188,18 +163,11 @@ fn name_for(machine: &Machine, netdev: &str, protocol: Option<Protocol>) -> Stri
 
 /// Makes a device with its verbs node and one port.
 pub(super) fn create(machine: &mut Machine, birth: Birth<'_>) {
-    let Birth {
-        name,
-        netdev,
-        protocol,
-        software,
-    } = birth;
+    let Birth { name, netdev, protocol, software } = birth;
     let driver = match software {
         Some(kind) => kind.to_string(),
         None => {
-            let below = machine
-                .netdev(netdev)
-                .and_then(|port| port.driver.as_deref());
+            let below = machine.netdev(netdev).and_then(|port| port.driver.as_deref());
             let module = below.and_then(rdma_module_of).unwrap_or_default();
             module.trim_end_matches("_ib").to_owned()
         }
@@ -215,20 +183,13 @@ pub(super) fn create(machine: &mut Machine, birth: Birth<'_>) {
     let Some(devices) = machine.facts.identity.rdma.get_mut() else {
         return;
     };
-    let taken: BTreeSet<&String> = devices
-        .values()
-        .filter_map(|device| device.uverbs.get()?.as_ref())
-        .collect();
-    let uverbs = (0..)
-        .map(|n: u32| format!("uverbs{n}"))
-        .find(|node| !taken.contains(node));
+    let taken: BTreeSet<&String> =
+        devices.values().filter_map(|device| device.uverbs.get()?.as_ref()).collect();
+    let uverbs = (0..).map(|n: u32| format!("uverbs{n}")).find(|node| !taken.contains(node));
     let uverbs = uverbs.unwrap_or_default();
 
     let port = RdmaPort {
-        netdev: Seen::known(
-            Some(netdev.to_owned()),
-            format!("{at}/ports/1/gid_attrs/ndevs/0"),
-        ),
+        netdev: Seen::known(Some(netdev.to_owned()), format!("{at}/ports/1/gid_attrs/ndevs/0")),
         link_layer: Seen::known("Ethernet".to_owned(), format!("{at}/ports/1/link_layer")),
         gids: Seen::unknown(foreseen, format!("{at}/ports/1/gids")),
         ..RdmaPort::default()
@@ -248,10 +209,7 @@ pub(super) fn create(machine: &mut Machine, birth: Birth<'_>) {
             None => Seen::NotAsked,
         },
         firmware: Seen::known("0.0".to_owned(), format!("{at}/fw_ver")),
-        uverbs: Seen::known(
-            Some(uverbs.clone()),
-            format!("{at}/device/infiniband_verbs"),
-        ),
+        uverbs: Seen::known(Some(uverbs.clone()), format!("{at}/device/infiniband_verbs")),
         ports: BTreeMap::from([(1, port)]),
         bdf: None,
     };
@@ -271,10 +229,7 @@ pub(super) fn restore(machine: &mut Machine, name: &str, device: RdmaDevice, dri
     let uverbs = device.uverbs.get().cloned().flatten().unwrap_or_default();
     let node_type = device.node_type.get().copied();
     list(machine, name, &uverbs, driver, node_type);
-    let netdev = device
-        .ports
-        .values()
-        .find_map(|port| port.netdev.get()?.clone());
+    let netdev = device.ports.values().find_map(|port| port.netdev.get()?.clone());
     if let Some(devices) = machine.facts.identity.rdma.get_mut() {
         devices.insert(name.to_owned(), device);
     }
@@ -291,18 +246,12 @@ fn list(machine: &mut Machine, name: &str, uverbs: &str, driver: &str, kind: Opt
         userspace.nodes.insert(format!("/dev/infiniband/{uverbs}"));
     }
     let provided = |userspace: &Userspace| {
-        userspace
-            .providers
-            .iter()
-            .any(|file| file.starts_with(&format!("lib{driver}-")))
+        userspace.providers.iter().any(|file| file.starts_with(&format!("lib{driver}-")))
     };
     if let (Some(verbs), Some(node_type)) = (evidence.verbs.get_mut(), kind)
         && evidence.userspace.get().is_none_or(provided)
     {
-        verbs.push(VerbsDevice {
-            name: name.to_owned(),
-            node_type,
-        });
+        verbs.push(VerbsDevice { name: name.to_owned(), node_type });
     }
 }
 

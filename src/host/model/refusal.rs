@@ -8,39 +8,24 @@ use crate::host::ActError;
 
 /// An errno without further explanation.
 pub(super) fn refuse(call: impl Into<String>, errno: Errno) -> ActError {
-    ActError {
-        call: call.into(),
-        errno: Some(errno as i32),
-        why: text(errno),
-    }
+    ActError { call: call.into(), errno: Some(errno as i32), why: text(errno) }
 }
 
 /// The C library's text of an errno, as every command of the host prints it.
 pub(in crate::host) fn text(errno: Errno) -> String {
     let said = std::io::Error::from(errno).to_string();
-    said.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    said.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// An errno with the kernel's extended-ack text or the tool's message.
 pub(super) fn explain(call: impl Into<String>, errno: Errno, why: impl Into<String>) -> ActError {
-    ActError {
-        call: call.into(),
-        errno: Some(errno as i32),
-        why: why.into(),
-    }
+    ActError { call: call.into(), errno: Some(errno as i32), why: why.into() }
 }
 
 /// The value of a reading; a machine that does not know it cannot change it.
 pub(super) fn known<'a, T>(call: &str, seen: &'a mut Seen<T>) -> Result<&'a mut T, ActError> {
     let why = seen.why_not();
-    seen.get_mut().ok_or_else(|| ActError {
-        call: call.to_owned(),
-        errno: None,
-        why,
-    })
+    seen.get_mut().ok_or_else(|| ActError { call: call.to_owned(), errno: None, why })
 }
 
 /// EPERM unless the caller may change the network (CAP_NET_ADMIN). Unknown privilege may.
@@ -54,10 +39,7 @@ pub(super) fn need_net_admin(machine: &Machine, call: &str) -> Result<(), ActErr
 /// EPERM unless the caller may load modules (CAP_SYS_MODULE) and the kernel still lets anybody.
 pub(super) fn need_sys_module(machine: &Machine, call: &str) -> Result<(), ActError> {
     let evidence = &machine.facts.evidence;
-    let barred = evidence
-        .privilege
-        .get()
-        .is_some_and(|privilege| !privilege.sys_module);
+    let barred = evidence.privilege.get().is_some_and(|privilege| !privilege.sys_module);
     if barred || evidence.modules_disabled.get() == Some(&true) {
         return Err(refuse(call, Errno::EPERM));
     }

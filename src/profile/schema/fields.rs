@@ -83,10 +83,7 @@ const PLACES: [(&str, &str); 16] = [
     ("ipv4", "an interface itself"),
     ("ipv6", "an interface itself"),
     ("ip", "`address`, below `ipv4` or `ipv6` of an interface"),
-    (
-        "prefix-length",
-        "`address`, below `ipv4` or `ipv6` of an interface",
-    ),
+    ("prefix-length", "`address`, below `ipv4` or `ipv6` of an interface"),
     ("address", "`ipv4` or `ipv6` of an interface"),
     ("pci", "`match` of an interface"),
     ("driver", "`match` of an interface"),
@@ -152,10 +149,8 @@ impl Context<'_> {
         if let Kind::Text(text) = &key.kind {
             return Some(text);
         }
-        let finding = Finding::new(
-            key.spot,
-            format!("a key is a word, this is {}", key.kind_name()),
-        );
+        let finding =
+            Finding::new(key.spot, format!("a key is a word, this is {}", key.kind_name()));
         self.report(finding);
         None
     }
@@ -171,10 +166,8 @@ impl Context<'_> {
                 &[]
             }
             Kind::List(list) if list.len() > limit => {
-                let message = format!(
-                    "{owner} has {} entries, at most {limit} are taken",
-                    list.len()
-                );
+                let message =
+                    format!("{owner} has {} entries, at most {limit} are taken", list.len());
                 self.report(Finding::new(node.spot, message));
                 &[]
             }
@@ -198,10 +191,8 @@ impl Context<'_> {
             Kind::Text(text) => Some(text.clone()),
             Kind::Number => Some(self.source.slice(node.spot).to_owned()),
             _ => {
-                let finding = Finding::new(
-                    node.spot,
-                    format!("expected {what}, found {}", node.kind_name()),
-                );
+                let finding =
+                    Finding::new(node.spot, format!("expected {what}, found {}", node.kind_name()));
                 let quote = matches!(node.kind, Kind::Bool)
                     .then(|| "put quotes around it if the word itself is meant".to_owned());
                 self.report(finding.maybe_help(quote));
@@ -222,9 +213,7 @@ impl Context<'_> {
 
     /// The value, or a finding of why there is none.
     pub(super) fn checked<T>(&mut self, spot: Spot, result: Result<T, InvalidValue>) -> Option<T> {
-        result
-            .map_err(|error| self.report(invalid(spot, &error)))
-            .ok()
+        result.map_err(|error| self.report(invalid(spot, &error))).ok()
     }
 
     /// One of some words.
@@ -261,11 +250,8 @@ impl Context<'_> {
             Kind::Text(text) => text.as_str(),
             _ => {
                 self.report(
-                    Finding::new(
-                        node.spot,
-                        format!("expected {what}, found {}", node.kind_name()),
-                    )
-                    .help(format!("{what} is {bounds}")),
+                    Finding::new(node.spot, format!("expected {what}, found {}", node.kind_name()))
+                        .help(format!("{what} is {bounds}")),
                 );
                 return None;
             }
@@ -307,9 +293,8 @@ impl Context<'_> {
             self.count_fits(node.spot, list.len(), things)?;
             let mut values = Vec::new();
             for entry in list {
-                let value = self
-                    .text(entry, what)
-                    .and_then(|text| self.checked(entry.spot, parse(&text)));
+                let value =
+                    self.text(entry, what).and_then(|text| self.checked(entry.spot, parse(&text)));
                 values.push(value);
             }
             return values.into_iter().collect::<Option<_>>().map(PerHost::Each);
@@ -356,10 +341,8 @@ impl Context<'_> {
         if hosts.names.len() == count {
             return Some(());
         }
-        let message = format!(
-            "this is a list of {count} {things}, `hosts` has {} names",
-            hosts.names.len()
-        );
+        let message =
+            format!("this is a list of {count} {things}, `hosts` has {} names", hosts.names.len());
         let related = format!("`hosts` is {}", hostlist::shorten(&hosts.names));
         let finding = Finding::new(spot, message)
             .related(hosts.spot, related)
@@ -371,10 +354,7 @@ impl Context<'_> {
 
 /// A finding about a value that its type refused.
 pub(super) fn invalid(spot: Spot, error: &InvalidValue) -> Finding {
-    let help = error
-        .suggestion
-        .as_ref()
-        .map(|suggestion| format!("did you mean `{suggestion}`?"));
+    let help = error.suggestion.as_ref().map(|suggestion| format!("did you mean `{suggestion}`?"));
     Finding::new(spot, error.to_string()).maybe_help(help)
 }
 

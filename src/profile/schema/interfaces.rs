@@ -58,10 +58,7 @@ const ADDRESSES: usize = 64;
 
 pub(super) fn read(context: &mut Context<'_>, node: &Node) -> Vec<Interface> {
     let entries = context.list(node, "`interfaces`", INTERFACES);
-    entries
-        .iter()
-        .filter_map(|entry| interface(context, entry))
-        .collect()
+    entries.iter().filter_map(|entry| interface(context, entry)).collect()
 }
 
 fn interface(context: &mut Context<'_>, node: &Node) -> Option<Interface> {
@@ -74,38 +71,19 @@ fn interface(context: &mut Context<'_>, node: &Node) -> Option<Interface> {
     let state = fields.get("state").and_then(|node| {
         let words = [("up", LinkState::Up), ("down", LinkState::Down)];
         let value = context.word(node, "a link state", &words)?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let mtu = fields.get("mtu").and_then(|node| {
         let bytes = context.integer(node, "an MTU", 68..=65535)?;
         let value = context.checked(node.spot, Mtu::try_from(bytes as u32))?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let (ipv4, other_ipv4) = family(context, &fields, "ipv4");
     let (ipv6, other_ipv6) = family(context, &fields, "ipv6");
-    let rdma = fields
-        .get("rdma")
-        .and_then(|node| rdma(context, node, fields.key_spot("rdma")));
+    let rdma = fields.get("rdma").and_then(|node| rdma(context, node, fields.key_spot("rdma")));
     let (line, _) = context.source.position(fields.spot.start);
     let (selector, spot) = selector?;
-    Some(Interface {
-        selector,
-        spot,
-        line,
-        state,
-        mtu,
-        ipv4,
-        ipv6,
-        other_ipv4,
-        other_ipv6,
-        rdma,
-    })
+    Some(Interface { selector, spot, line, state, mtu, ipv4, ipv6, other_ipv4, other_ipv6, rdma })
 }
 
 fn selector(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<(PerHost<Selector>, Spot)> {
@@ -145,16 +123,10 @@ fn first_spot(node: &Node) -> Spot {
 }
 
 fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>> {
-    let fields = context.fields(
-        node,
-        "`match`",
-        &["pci", "permanent-mac", "driver", "pci-function"],
-    )?;
+    let fields =
+        context.fields(node, "`match`", &["pci", "permanent-mac", "driver", "pci-function"])?;
     let forms = ["pci", "permanent-mac", "driver"];
-    let given: Vec<&str> = forms
-        .into_iter()
-        .filter(|form| fields.get(form).is_some())
-        .collect();
+    let given: Vec<&str> = forms.into_iter().filter(|form| fields.get(form).is_some()).collect();
     match given.as_slice() {
         [_] => {}
         [] if fields.get("pci-function").is_some() => {
@@ -168,10 +140,7 @@ fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>>
         _ => {
             let finding = Finding::new(
                 fields.spot,
-                format!(
-                    "`match` has {} ways to find the interface, it takes one",
-                    given.len()
-                ),
+                format!("`match` has {} ways to find the interface, it takes one", given.len()),
             );
             context.report(
                 finding
@@ -181,10 +150,7 @@ fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>>
         }
     }
     if let (Some(extra), None) = (fields.get("pci-function"), fields.get("driver")) {
-        context.report(Finding::new(
-            extra.spot,
-            "`pci-function` only goes with `driver`",
-        ));
+        context.report(Finding::new(extra.spot, "`pci-function` only goes with `driver`"));
     }
     if let Some(node) = fields.get("pci") {
         let parse = |text: &str| text.parse::<Bdf>().map(Selector::Pci);
@@ -219,10 +185,7 @@ fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>>
         return None;
     };
     let function = context.integer(function, "a PCI function", 0..=7)?;
-    Some(PerHost::One(Selector::DriverFunction {
-        driver,
-        pci_function: function as u8,
-    }))
+    Some(PerHost::One(Selector::DriverFunction { driver, pci_function: function as u8 }))
 }
 
 fn family(
@@ -247,19 +210,13 @@ fn family(
         return nothing;
     };
     let other = family.get("other-addresses").and_then(|node| {
-        let words = [
-            ("keep", OtherAddresses::Keep),
-            ("remove", OtherAddresses::Remove),
-        ];
+        let words = [("keep", OtherAddresses::Keep), ("remove", OtherAddresses::Remove)];
         context.word(node, "what becomes of other addresses", &words)
     });
     let addresses = match family.get("address") {
         Some(node) => {
             let entries = context.list(node, "`address`", ADDRESSES);
-            entries
-                .iter()
-                .filter_map(|entry| address(context, entry, key == "ipv4"))
-                .collect()
+            entries.iter().filter_map(|entry| address(context, entry, key == "ipv4")).collect()
         }
         None => Vec::new(),
     };
@@ -294,13 +251,8 @@ fn address(context: &mut Context<'_>, node: &Node, wants_ipv4: bool) -> Option<A
         return None;
     };
     let parse = |text: &str| parse_ip(text, family);
-    let ips = context.per_host(
-        ip_node,
-        &format!("an {family} address"),
-        "addresses",
-        true,
-        parse,
-    )?;
+    let ips =
+        context.per_host(ip_node, &format!("an {family} address"), "addresses", true, parse)?;
     let spot = first_spot(ip_node);
     if let (PerHost::One(ip), Some(hosts)) = (&ips, &context.hosts)
         && hosts.names.len() > 1
@@ -321,11 +273,9 @@ fn address(context: &mut Context<'_>, node: &Node, wants_ipv4: bool) -> Option<A
     };
     let prefixes = match ips {
         PerHost::One(ip) => prefix(ip).map(PerHost::One),
-        PerHost::Each(ips) => ips
-            .into_iter()
-            .map(prefix)
-            .collect::<Result<_, _>>()
-            .map(PerHost::Each),
+        PerHost::Each(ips) => {
+            ips.into_iter().map(prefix).collect::<Result<_, _>>().map(PerHost::Each)
+        }
     };
     let prefix = context.checked(spot, prefixes)?;
     Some(Address { prefix, spot })
@@ -345,11 +295,7 @@ fn prefix_length(context: &mut Context<'_>, node: &Node, longest: u64) -> Option
 }
 
 fn parse_ip(text: &str, family: &'static str) -> Result<IpAddr, InvalidValue> {
-    let kind = if family == "IPv4" {
-        "an IPv4 address"
-    } else {
-        "an IPv6 address"
-    };
+    let kind = if family == "IPv4" { "an IPv4 address" } else { "an IPv6 address" };
     match text.parse::<IpAddr>() {
         Ok(ip) if ip.is_ipv4() == (family == "IPv4") => Ok(ip),
         Ok(_) => {
@@ -362,10 +308,7 @@ fn parse_ip(text: &str, family: &'static str) -> Result<IpAddr, InvalidValue> {
                 "the prefix is a key of its own, `prefix-length`"
             } else if text.contains('%') {
                 "the interface after `%` is not part of it"
-            } else if text
-                .split('.')
-                .any(|part| part.len() > 1 && part.starts_with('0'))
-            {
+            } else if text.split('.').any(|part| part.len() > 1 && part.starts_with('0')) {
                 "a part with a leading zero could be meant as octal"
             } else if family == "IPv4" {
                 "its form is 100.0.1.10"
@@ -388,24 +331,15 @@ fn rdma(context: &mut Context<'_>, node: &Node, spot: Spot) -> Option<Rdma> {
     let path_mtu = fields.get("path-mtu").and_then(|node| {
         let bytes = context.integer(node, "an RDMA path MTU", 1..=u64::from(u32::MAX))?;
         let value = context.checked(node.spot, PathMtu::try_from(bytes as u32))?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let software = fields.get("software").and_then(|node| {
         let value = context.value(node, "a software RDMA device, rxe or siw")?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let name = fields.get("name").and_then(|node| {
         let value = context.value(node, "an RDMA device name")?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let Some(node) = fields.get("mode") else {
         let finding = Finding::new(fields.spot, "`rdma` has no `mode`");
@@ -413,14 +347,5 @@ fn rdma(context: &mut Context<'_>, node: &Node, spot: Spot) -> Option<Rdma> {
         return None;
     };
     let value = context.value(node, "an RDMA mode")?;
-    Some(Rdma {
-        spot,
-        mode: Spotted {
-            value,
-            spot: node.spot,
-        },
-        path_mtu,
-        software,
-        name,
-    })
+    Some(Rdma { spot, mode: Spotted { value, spot: node.spot }, path_mtu, software, name })
 }

@@ -31,15 +31,9 @@ pub(super) fn check(
     check_roce_ena(context, modules, interfaces);
 
     let hosts = context.hosts.as_ref().map_or(1, |hosts| hosts.names.len());
-    let entries: usize = interfaces
-        .iter()
-        .map(|interface| 1 + interface.addresses().count())
-        .sum();
+    let entries: usize = interfaces.iter().map(|interface| 1 + interface.addresses().count()).sum();
     if hosts.saturating_mul(entries) > LIMIT {
-        let spot = context
-            .hosts
-            .as_ref()
-            .map_or(Spot::new(0, 0), |hosts| hosts.spot);
+        let spot = context.hosts.as_ref().map_or(Spot::new(0, 0), |hosts| hosts.spot);
         let message = format!(
             "{hosts} hosts with {entries} interfaces and addresses are more than one profile can have"
         );
@@ -104,11 +98,8 @@ fn check_rdma(context: &mut Context<'_>, interface: &Interface) {
     if let Some(state) = interface.state
         && state.value == LinkState::Down
     {
-        let finding = Finding::new(
-            state.spot,
-            "an interface that is down has no active RDMA port",
-        )
-        .related(rdma.spot, "`rdma` is asked for here");
+        let finding = Finding::new(state.spot, "an interface that is down has no active RDMA port")
+            .related(rdma.spot, "`rdma` is asked for here");
         context.report(finding.help("write `state: up`, or take `rdma` out"));
     }
 }
@@ -140,11 +131,7 @@ fn check_mtu(context: &mut Context<'_>, interface: &Interface) {
     {
         let finding = Finding::new(
             mtu.spot,
-            format!(
-                "IPv6 needs an MTU of {} or more, not {}",
-                Mtu::IPV6_MINIMUM,
-                mtu.value
-            ),
+            format!("IPv6 needs an MTU of {} or more, not {}", Mtu::IPV6_MINIMUM, mtu.value),
         )
         .related(address.spot, "an IPv6 address is asked for here");
         context.report(finding);
@@ -153,16 +140,12 @@ fn check_mtu(context: &mut Context<'_>, interface: &Interface) {
 
 fn check_device_names(context: &mut Context<'_>, interfaces: &[Interface]) {
     let mut seen = HashMap::new();
-    let names = interfaces
-        .iter()
-        .filter_map(|interface| interface.rdma.as_ref()?.name.as_ref());
+    let names = interfaces.iter().filter_map(|interface| interface.rdma.as_ref()?.name.as_ref());
     for name in names {
         if let Some(first) = seen.insert(name.value.as_str(), name.spot) {
-            let finding = Finding::new(
-                name.spot,
-                format!("two software devices are named {}", name.value),
-            )
-            .related(first, "the first one is here");
+            let finding =
+                Finding::new(name.spot, format!("two software devices are named {}", name.value))
+                    .related(first, "the first one is here");
             context.report(finding);
         }
     }
@@ -204,20 +187,13 @@ fn check_driver_modes(context: &mut Context<'_>, interfaces: &[Interface]) {
 
 /// `roce_ena` of irdma puts every E810 port of the host into one mode.
 fn check_roce_ena(context: &mut Context<'_>, modules: &[Module], interfaces: &[Interface]) {
-    let Some(irdma) = modules
-        .iter()
-        .find(|module| module.wish.name.as_str() == "irdma")
-    else {
+    let Some(irdma) = modules.iter().find(|module| module.wish.name.as_str() == "irdma") else {
         return;
     };
     let Some(value) = irdma.wish.parameters.get("roce_ena") else {
         return;
     };
-    let spot = irdma
-        .parameter_spots
-        .get("roce_ena")
-        .copied()
-        .unwrap_or(irdma.name_spot);
+    let spot = irdma.parameter_spots.get("roce_ena").copied().unwrap_or(irdma.name_spot);
     let on = match value.as_str() {
         "0" | "0x0" => false,
         text if is_number(text) => true,
@@ -267,9 +243,7 @@ fn on_host(context: &Context<'_>, position: usize) -> String {
 }
 
 fn check_selectors(context: &mut Context<'_>, interfaces: &[Interface], hosts: usize) {
-    let differ = interfaces
-        .iter()
-        .any(|interface| matches!(interface.selector, PerHost::Each(_)));
+    let differ = interfaces.iter().any(|interface| matches!(interface.selector, PerHost::Each(_)));
     for position in 0..if differ { hosts } else { 1 } {
         let mut seen: HashMap<&Selector, Spot> = HashMap::new();
         let mut found = false;
@@ -279,17 +253,11 @@ fn check_selectors(context: &mut Context<'_>, interfaces: &[Interface], hosts: u
             };
             if let Some(first) = seen.insert(selector, interface.spot) {
                 found = true;
-                let host = if differ {
-                    on_host(context, position)
-                } else {
-                    String::new()
-                };
-                let finding = Finding::new(
-                    interface.spot,
-                    format!("{selector} is here a second time{host}"),
-                )
-                .related(first, "it is here already")
-                .help("write all that is asked of an interface in one entry");
+                let host = if differ { on_host(context, position) } else { String::new() };
+                let finding =
+                    Finding::new(interface.spot, format!("{selector} is here a second time{host}"))
+                        .related(first, "it is here already")
+                        .help("write all that is asked of an interface in one entry");
                 context.report(finding);
             }
         }
@@ -326,11 +294,7 @@ fn check_addresses(context: &mut Context<'_>, interfaces: &[Interface], hosts: u
                 // Every interface has a link-local address, in the same network.
                 let link_local =
                     matches!(prefix.ip(), IpAddr::V6(ip) if ip.is_unicast_link_local());
-                (!link_local).then_some(Owned {
-                    prefix,
-                    interface,
-                    address,
-                })
+                (!link_local).then_some(Owned { prefix, interface, address })
             })
             .collect();
         for entry in &owned {
@@ -367,10 +331,7 @@ fn find_overlap<'a>(owned: &[Owned<'a>]) -> Option<(Owned<'a>, Owned<'a>)> {
     sorted.sort_by_key(|entry| (entry.prefix.network().ip(), entry.prefix.length()));
     let mut open: Vec<Owned<'a>> = Vec::new();
     for entry in sorted {
-        while open
-            .last()
-            .is_some_and(|outer| !outer.prefix.overlaps(entry.prefix))
-        {
+        while open.last().is_some_and(|outer| !outer.prefix.overlaps(entry.prefix)) {
             open.pop();
         }
         if let Some(outer) = open.iter().find(|outer| outer.interface != entry.interface) {
@@ -406,10 +367,7 @@ fn report_overlap(
         name(&second)
     );
     let mut help = "give each port a subnet of its own: in a shared one the kernel sends the traffic of both through either, and a test may measure the other card".to_owned();
-    if [first, second]
-        .iter()
-        .any(|entry| is_classful(entry.prefix))
-    {
+    if [first, second].iter().any(|entry| is_classful(entry.prefix)) {
         help.push_str("; the prefix here is the one that `ifconfig` takes from the address class");
     }
     let finding = Finding::new(second.address.spot, message)
@@ -433,15 +391,10 @@ fn is_classful(prefix: IpPrefix) -> bool {
 }
 
 fn check_smoke(context: &mut Context<'_>, interfaces: &[Interface], smoke: &Smoke, hosts: usize) {
-    let ports: Vec<&Interface> = interfaces
-        .iter()
-        .filter(|interface| interface.rdma.is_some())
-        .collect();
+    let ports: Vec<&Interface> =
+        interfaces.iter().filter(|interface| interface.rdma.is_some()).collect();
     let Some(first) = ports.first() else {
-        let finding = Finding::new(
-            smoke.spot,
-            "`smoke` tests RDMA, but no interface has `rdma`",
-        );
+        let finding = Finding::new(smoke.spot, "`smoke` tests RDMA, but no interface has `rdma`");
         context.report(
             finding.help("add `rdma: {mode: rocev2}` to the interface that is to be tested"),
         );
@@ -463,11 +416,8 @@ fn check_smoke(context: &mut Context<'_>, interfaces: &[Interface], smoke: &Smok
         PeerRule::Address(address) => {
             let near = |port: &&Interface| {
                 (0..hosts).any(|position| {
-                    port.addresses().any(|own| {
-                        own.prefix
-                            .at(position)
-                            .is_some_and(|own| own.contains(address))
-                    })
+                    port.addresses()
+                        .any(|own| own.prefix.at(position).is_some_and(|own| own.contains(address)))
                 })
             };
             if ports.len() > 1 && !ports.iter().any(near) {

@@ -50,18 +50,10 @@ pub(super) fn read(context: &mut Context<'_>, node: &Node) -> Option<Smoke> {
     let port = fields
         .get("port")
         .and_then(|node| context.integer(node, "a port for the test", 1024..=65534));
-    let tests = fields
-        .get("tests")
-        .map_or(SmokeWish::TESTS.to_vec(), |node| tests(context, node));
-    let sizes = fields
-        .get("sizes")
-        .map_or(SmokeWish::SIZES.to_vec(), |node| sizes(context, node));
-    let wait = fields
-        .get("wait")
-        .and_then(|node| duration(context, node, "`wait`", 3600));
-    let linger = fields
-        .get("linger")
-        .and_then(|node| duration(context, node, "`linger`", 86400));
+    let tests = fields.get("tests").map_or(SmokeWish::TESTS.to_vec(), |node| tests(context, node));
+    let sizes = fields.get("sizes").map_or(SmokeWish::SIZES.to_vec(), |node| sizes(context, node));
+    let wait = fields.get("wait").and_then(|node| duration(context, node, "`wait`", 3600));
+    let linger = fields.get("linger").and_then(|node| duration(context, node, "`linger`", 86400));
     let expect = fields
         .get("expect")
         .map(|node| expectations(context, node, &tests, &sizes))
@@ -121,16 +113,11 @@ fn peer(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<Spotted<PeerRu
             return None;
         }
     };
-    let count = context
-        .hosts
-        .as_ref()
-        .map(|hosts| (hosts.names.len(), hosts.spot));
+    let count = context.hosts.as_ref().map(|hosts| (hosts.names.len(), hosts.spot));
     match (&value, count) {
         (PeerRule::Pair | PeerRule::Ring, None) => {
-            let finding = Finding::new(
-                spot,
-                format!("`peer: {text}` needs `hosts`, the profile has none"),
-            );
+            let finding =
+                Finding::new(spot, format!("`peer: {text}` needs `hosts`, the profile has none"));
             context
                 .report(finding.help("add `hosts: server[1-2]`, or name the peer by its address"));
             return None;
@@ -161,18 +148,13 @@ fn named_host(context: &mut Context<'_>, node: &Node) -> Option<Spotted<PeerRule
     let shown = InvalidValue::new("", &name, "").given;
     let spot = node.spot;
     let Some(hosts) = &context.hosts else {
-        let finding = Finding::new(
-            spot,
-            "a peer by its host name needs `hosts`, the profile has none",
-        );
+        let finding =
+            Finding::new(spot, "a peer by its host name needs `hosts`, the profile has none");
         context.report(finding.help("add `hosts`, or name the peer by its address"));
         return None;
     };
     match select::position(&hosts.names, &name) {
-        Ok(position) => Some(Spotted {
-            value: PeerRule::Host(position),
-            spot,
-        }),
+        Ok(position) => Some(Spotted { value: PeerRule::Host(position), spot }),
         Err(_) => {
             let related = format!("`hosts` is {}", hostlist::shorten(&hosts.names));
             let finding = Finding::new(spot, format!("the peer {shown} is not in `hosts`"))
@@ -203,10 +185,7 @@ fn peer_address(
             );
             None
         }
-        None => Some(Spotted {
-            value: PeerRule::Address(address),
-            spot,
-        }),
+        None => Some(Spotted { value: PeerRule::Address(address), spot }),
     }
 }
 
@@ -218,10 +197,8 @@ fn tests(context: &mut Context<'_>, node: &Node) -> Vec<TestName> {
             continue;
         };
         if tests.contains(&test) {
-            context.report(Finding::new(
-                entry.spot,
-                format!("the test {test} is here a second time"),
-            ));
+            context
+                .report(Finding::new(entry.spot, format!("the test {test} is here a second time")));
         } else {
             tests.push(test);
         }
@@ -255,10 +232,8 @@ fn sizes(context: &mut Context<'_>, node: &Node) -> Vec<u64> {
             continue;
         };
         if sizes.contains(&size) {
-            context.report(Finding::new(
-                entry.spot,
-                format!("the size {size} is here a second time"),
-            ));
+            context
+                .report(Finding::new(entry.spot, format!("the size {size} is here a second time")));
         } else {
             sizes.push(size);
         }
@@ -271,9 +246,7 @@ fn sizes(context: &mut Context<'_>, node: &Node) -> Vec<u64> {
 fn duration(context: &mut Context<'_>, node: &Node, what: &str, longest: u64) -> Option<Duration> {
     let text = context.text(node, "a time such as 60s")?;
     let trimmed = text.trim();
-    let end = trimmed
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(trimmed.len());
+    let end = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
     let factor = match unit.trim_start() {
         "s" => Some(1),
@@ -289,10 +262,8 @@ fn duration(context: &mut Context<'_>, node: &Node, what: &str, longest: u64) ->
     match seconds {
         Some(seconds) if (1..=longest).contains(&seconds) => Some(Duration::from_secs(seconds)),
         Some(_) => {
-            let finding = Finding::new(
-                node.spot,
-                format!("{what} is from 1s to {}h", longest / 3600),
-            );
+            let finding =
+                Finding::new(node.spot, format!("{what} is from 1s to {}h", longest / 3600));
             context.report(finding);
             None
         }
@@ -365,21 +336,12 @@ fn expectation(
     let mut list = Vec::new();
     let mut figures = 0;
     for (key, node) in fields.iter() {
-        let Some(figure) = Figure::ALL
-            .into_iter()
-            .find(|figure| figure.as_str() == key)
-        else {
+        let Some(figure) = Figure::ALL.into_iter().find(|figure| figure.as_str() == key) else {
             continue;
         };
         figures += 1;
         if let Some(limit) = bound(context, node, test, figure) {
-            list.push(Expectation {
-                test,
-                size,
-                figure,
-                limit,
-                line,
-            });
+            list.push(Expectation { test, size, figure, limit, line });
         }
     }
     if figures == 0 {
@@ -408,11 +370,10 @@ fn bound(context: &mut Context<'_>, node: &Node, test: TestName, figure: Figure)
             "a bandwidth is good when it is high, this limit lets every low one pass",
         )
         .help("write `>=`"),
-        (false, false, false) if figure != Figure::Mean => Finding::new(
-            node.spot,
-            format!("a bandwidth test has no {figure}, only a mean"),
-        )
-        .help("write `mean:`"),
+        (false, false, false) if figure != Figure::Mean => {
+            Finding::new(node.spot, format!("a bandwidth test has no {figure}, only a mean"))
+                .help("write `mean:`")
+        }
         _ => return Some(bound),
     };
     context.report(finding);

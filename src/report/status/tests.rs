@@ -54,7 +54,8 @@ fn rdma(netdev: &str, state: PortState, gids: &[(u32, &str, GidType)]) -> RdmaDe
 /// RoCE on a VLAN, and what the table leaves out.
 fn host() -> Facts {
     let mut facts = Facts { format: 1, host: "server1".to_owned(), ..Facts::default() };
-    let software = |kind: &str| Netdev { kind: NetdevKind::Virtual(kind.to_owned()), ..Netdev::default() };
+    let software =
+        |kind: &str| Netdev { kind: NetdevKind::Virtual(kind.to_owned()), ..Netdev::default() };
     facts.identity.netdevs = known(BTreeMap::from([
         ("lo".to_owned(), Netdev { kind: NetdevKind::Loopback, ..Netdev::default() }),
         ("ens1f0".to_owned(), card(2, "0000:02:00.0", true)),
@@ -92,10 +93,11 @@ fn host() -> Facts {
         ("eno1".to_owned(), Seen::unknown("Operation not permitted", "SIOCETHTOOL")),
         ("vlan5".to_owned(), driver("802.1Q VLAN Support", "N/A")),
     ]);
-    let roce = rdma("ens1f0", PortState::Active, &[
-        (0, "fe80::1", GidType::RoceV2),
-        (1, "::ffff:100.0.1.10", GidType::RoceV2),
-    ]);
+    let roce = rdma(
+        "ens1f0",
+        PortState::Active,
+        &[(0, "fe80::1", GidType::RoceV2), (1, "::ffff:100.0.1.10", GidType::RoceV2)],
+    );
     let iwarp = RdmaDevice {
         node_type: known(NodeType::Rnic),
         protocol: known(Protocol::Iw),
@@ -130,11 +132,14 @@ fn ports_with_and_without_rdma_are_shown_and_virtual_ones_are_not() {
 fn verbose_gives_the_reasons_of_unknown_readings() {
     let text = table(&host(), Detail::Verbose);
     let reasons: Vec<&str> = text.lines().filter(|line| line.starts_with('?')).collect();
-    assert_eq!(reasons, [
-        "?  eno1 firmware: SIOCETHTOOL: Operation not permitted",
-        "?  eno1 numa: /sys/.../numa_node: -1",
-        "?  eno1 version: SIOCETHTOOL: Operation not permitted",
-    ]);
+    assert_eq!(
+        reasons,
+        [
+            "?  eno1 firmware: SIOCETHTOOL: Operation not permitted",
+            "?  eno1 numa: /sys/.../numa_node: -1",
+            "?  eno1 version: SIOCETHTOOL: Operation not permitted",
+        ]
+    );
 }
 
 #[test]
@@ -154,10 +159,7 @@ fn an_empty_host_says_so() {
     let mut facts = Facts::default();
     facts.identity.netdevs = known(BTreeMap::new());
     facts.identity.rdma = known(BTreeMap::new());
-    assert_eq!(
-        table(&facts, Detail::Normal),
-        "no physical network interface and no RDMA device\n"
-    );
+    assert_eq!(table(&facts, Detail::Normal), "no physical network interface and no RDMA device\n");
 }
 
 #[test]

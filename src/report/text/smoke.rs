@@ -22,13 +22,17 @@ fn write_one(outcome: &SmokeOutcome, page: &mut Page) {
         page.particular("proves", "the device and the library, not the cable");
     }
     if let Some(role) = outcome.role.filter(|_| outcome.kind == Kind::Link) {
-        page.particular("role", match role {
-            Role::Initiator => "this end connected and measured",
-            Role::Responder => "the peer connected and measured",
-        });
+        page.particular(
+            "role",
+            match role {
+                Role::Initiator => "this end connected and measured",
+                Role::Responder => "the peer connected and measured",
+            },
+        );
     }
     for difference in &outcome.differences {
-        let text = format!("{}: {} here, {} there", difference.what, difference.local, difference.peer);
+        let text =
+            format!("{}: {} here, {} there", difference.what, difference.local, difference.peer);
         page.particular("differs", &text);
     }
     if !outcome.figures.is_empty() {
@@ -74,9 +78,10 @@ fn ending(outcome: &SmokeOutcome) -> (Mark, String) {
             );
             (warn, text)
         }
-        Ending::Refused { why } => {
-            (Mark { word: "unknown", symbol: '?', tone: Tone::Caution }, format!("not tested: {why}"))
-        }
+        Ending::Refused { why } => (
+            Mark { word: "unknown", symbol: '?', tone: Tone::Caution },
+            format!("not tested: {why}"),
+        ),
     }
 }
 
