@@ -10,7 +10,7 @@ mod style;
 mod verdict;
 
 pub use style::{Detail, TextStyle};
-pub(in crate::report) use style::{Page, Tone};
+pub(in crate::report) use style::{Page, Tone, without_margin};
 
 use std::io::{self, Write};
 

@@ -125,7 +125,15 @@ fn table(facts: &Facts, detail: Detail) -> String {
 
 #[test]
 fn ports_with_and_without_rdma_are_shown_and_virtual_ones_are_not() {
-    insta::assert_snapshot!(table(&host(), Detail::Normal), @"");
+    insta::assert_snapshot!(table(&host(), Detail::Normal), @r"
+    NETDEV  RDMA        PCI           DRIVER    VERSION  FIRMWARE                  MODE    STATE              MTU   GID               RATE      NUMA
+    eno1    -           0000:01:00.0  tg3       ?        ?                         -       down               1500  -                 -         ?
+    ens1f0  rdmap2s0f0  0000:02:00.0  ice       1.9.11   3.20 0x8000d84c 1.3146.0  rocev2  ACTIVE             4200  1 v2 100.0.1.10   100 Gb/s  1
+    ens1f1  irdma1      0000:02:00.1  ice       1.9.11   3.20 0x8000d84c 1.3146.0  iwarp   DOWN (no carrier)  1500  -                 100 Gb/s  1
+    vlan5   rxe0        -             rdma_rxe  -        -                         rocev2  ACTIVE             1500  0 v2 2001:db8::5  100 Gb/s  -
+
+    ?  some readings are unknown (?); --verbose tells why
+    ");
 }
 
 #[test]
@@ -151,7 +159,14 @@ fn a_device_without_an_interface_and_readings_that_failed_are_not_left_out() {
     port.netdev = Seen::unknown("No such device", "/sys/class/infiniband/mlx5_0/device/net");
     port.state = Seen::unknown("Invalid argument", "/sys/class/infiniband/mlx5_0/ports/1/state");
     facts.identity.rdma = known(BTreeMap::from([("mlx5_0".to_owned(), device)]));
-    insta::assert_snapshot!(table(&facts, Detail::Verbose), @"");
+    insta::assert_snapshot!(table(&facts, Detail::Verbose), @r"
+    NETDEV  RDMA    PCI           DRIVER  VERSION  FIRMWARE  MODE    STATE  MTU  GID  RATE      NUMA
+    ?       mlx5_0  0000:02:00.0  -       -        -         rocev2  ?      -    -    100 Gb/s  -
+
+    ?  network interfaces are unknown: rtnetlink: Permission denied
+    ?  mlx5_0 netdev: /sys/class/infiniband/mlx5_0/device/net: No such device
+    ?  mlx5_0 state: /sys/class/infiniband/mlx5_0/ports/1/state: Invalid argument
+    ");
 }
 
 #[test]

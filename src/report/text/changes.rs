@@ -50,6 +50,6 @@ fn result(result: &ChangeResult) -> (Mark, Option<&str>) {
             Some("acknowledged, but the next look does not show it"),
         ),
         ChangeResult::Undone => (mark("undone", '↶', Tone::Caution), None),
-        ChangeResult::NotUndone { why } => (mark("NOT UNDONE", '✗', Tone::Bad), Some(why)),
+        ChangeResult::NotUndone { why } => (mark("REMAINS", '✗', Tone::Bad), Some(why)),
     }
 }

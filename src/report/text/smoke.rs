@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use super::style::{Detail, Mark, Page, Tone};
+use super::style::{Detail, Mark, Page, Tone, without_margin};
 use crate::report::Report;
 use crate::smoke::{Attribution, Ending, Figure, Kind, Role, SmokeOutcome};
 
@@ -38,7 +38,9 @@ fn write_one(outcome: &SmokeOutcome, page: &mut Page) {
     if !outcome.figures.is_empty() {
         page.block(&table(&outcome.figures), 6);
     }
-    attribution("traffic", &outcome.attribution, page);
+    if !outcome.figures.is_empty() {
+        attribution("traffic", &outcome.attribution, page);
+    }
     if let Some(theirs) = outcome.peer_report.as_ref().and_then(|peer| peer.attribution.as_ref()) {
         attribution("at peer", theirs, page);
     }
@@ -102,7 +104,7 @@ fn table(figures: &[Figure]) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    table.to_string()
+    without_margin(&table)
 }
 
 fn value(figure: &Figure) -> String {
