@@ -27,32 +27,20 @@ fn main() {
         println!("{:?}", serve(&options, &mut |p| println!("{p:?}")));
         return;
     }
-    let wait = std::env::var("WAIT")
-        .ok()
-        .and_then(|w| w.parse().ok())
-        .unwrap_or(30);
+    let wait = std::env::var("WAIT").ok().and_then(|w| w.parse().ok()).unwrap_or(30);
     let peer = match args[1].as_str() {
         "call" => Peer::Serving { address },
-        "meet" => Peer::Rendezvous {
-            address,
-            wait: Duration::from_secs(wait),
-        },
+        "meet" => Peer::Rendezvous { address, wait: Duration::from_secs(wait) },
         "loop" => Peer::Loopback,
         _ => panic!(),
     };
-    let traffic = std::env::var("TRAFFIC")
-        .ok()
-        .and_then(|w| w.parse().ok())
-        .unwrap_or(30);
+    let traffic = std::env::var("TRAFFIC").ok().and_then(|w| w.parse().ok()).unwrap_or(30);
     let job = Job {
         endpoint,
         peer,
         port: DEFAULT_PORT,
         tests: Job::default_tests(),
-        limits: Limits {
-            traffic: Duration::from_secs(traffic),
-            ..Limits::default()
-        },
+        limits: Limits { traffic: Duration::from_secs(traffic), ..Limits::default() },
     };
     let start = std::time::Instant::now();
     let outcome = run(&job, &mut |p| {

@@ -4,6 +4,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
-    let code = roce_setup::cli::run(std::env::args_os(), &mut stdout.lock(), &mut &stderr);
+    let code = roce_setup::cli::run(std::env::args_os(), &mut &stdout, &mut &stderr);
     ExitCode::from(code)
 }

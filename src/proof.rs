@@ -68,9 +68,8 @@ impl<'a> Proof<'a> {
 
     fn kind(&self, peer: Option<&profile::Peer>) -> Kind {
         match (&self.way, peer) {
-            (Way::Loopback, _) | (Way::Rendezvous | Way::Serving, Some(profile::Peer::Loopback)) => {
-                Kind::Loopback
-            }
+            (Way::Loopback, _)
+            | (Way::Rendezvous | Way::Serving, Some(profile::Peer::Loopback)) => Kind::Loopback,
             _ => Kind::Link,
         }
     }
@@ -90,9 +89,7 @@ impl<'a> Proof<'a> {
             let ready = claims.first().is_some_and(|first| {
                 !matches!(ladder::verdict(first.as_ref(), facts, &all), Verdict::Skipped { .. })
             });
-            if ready
-                && let Some(job) = self.job(port, peer.as_ref(), facts)
-            {
+            if ready && let Some(job) = self.job(port, peer.as_ref(), facts) {
                 let name = port.selector().to_string();
                 let outcome = smoke::run(&job, &mut |event| progress(&name, event));
                 facts.evidence.smoke.insert(job.endpoint.netdev.clone(), outcome.clone());

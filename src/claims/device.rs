@@ -102,8 +102,11 @@ impl Claim for SoftwareDevice {
         if links.iter().any(|link| link.netdev == netdev && link.kind == self.1) {
             return Judgement::met();
         }
-        let others: Vec<String> =
-            links.iter().filter(|link| link.netdev == netdev).map(|link| link.kind.to_string()).collect();
+        let others: Vec<String> = links
+            .iter()
+            .filter(|link| link.netdev == netdev)
+            .map(|link| link.kind.to_string())
+            .collect();
         let observed = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
         Judgement::unmet(self.1.to_string(), observed, facts.state.software.source())
     }

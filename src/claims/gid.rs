@@ -83,7 +83,8 @@ impl Claim for Present {
             Some(gid) => format!("on {}", gid.netdev.as_deref().unwrap_or("another interface")),
             None if gids.is_empty() => "an empty GID table".to_owned(),
             None => {
-                let all: Vec<String> = gids.iter().take(8).map(|gid| gid.address().to_string()).collect();
+                let all: Vec<String> =
+                    gids.iter().take(8).map(|gid| gid.address().to_string()).collect();
                 format!("GIDs for {}", all.join(", "))
             }
         };

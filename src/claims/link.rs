@@ -55,7 +55,10 @@ pub(super) static MTU: Entry = Entry {
 ///
 /// # Errors
 /// The judgement to give where either is not known.
-pub(super) fn state<'a>(port: &Port, facts: &'a Facts) -> Result<(&'a str, &'a LinkState), Judgement> {
+pub(super) fn state<'a>(
+    port: &Port,
+    facts: &'a Facts,
+) -> Result<(&'a str, &'a LinkState), Judgement> {
     let (name, _) = port.netdev(facts)?;
     let links = &facts.state.links;
     let Some(all) = links.get() else { return Err(Judgement::unknown(links.why_not())) };
@@ -84,13 +87,17 @@ impl Claim for Admin {
     fn judge(&self, facts: &Facts) -> Judgement {
         match state(&self.0, facts) {
             Ok((_, link)) if link.up == self.1 => Judgement::met(),
-            Ok((_, link)) => Judgement::unmet(word(self.1), word(link.up), facts.state.links.source()),
+            Ok((_, link)) => {
+                Judgement::unmet(word(self.1), word(link.up), facts.state.links.source())
+            }
             Err(judgement) => judgement,
         }
     }
     fn remedy(&self, facts: &Facts) -> Remedy {
         match self.0.netdev(facts) {
-            Ok((netdev, _)) => Remedy::Changes(vec![Change::SetLink { netdev: netdev.into(), up: self.1 }]),
+            Ok((netdev, _)) => {
+                Remedy::Changes(vec![Change::SetLink { netdev: netdev.into(), up: self.1 }])
+            }
             Err(_) => Remedy::None,
         }
     }

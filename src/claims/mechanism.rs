@@ -72,12 +72,14 @@ pub fn reload(facts: &Facts, module: &str, parameter: &str, value: &str) -> Vec<
     changes.push(Change::LoadModule { module: module.to_owned(), parameters });
     let devices = devices_of(facts, module);
     for (path, value) in configfs.into_iter().flatten() {
-        let cm_of_device = path
-            .strip_prefix("rdma_cm/")
-            .is_some_and(|rest| devices.iter().any(|device| rest.split('/').next() == Some(device)));
+        let cm_of_device = path.strip_prefix("rdma_cm/").is_some_and(|rest| {
+            devices.iter().any(|device| rest.split('/').next() == Some(device))
+        });
         match value {
             _ if !path.starts_with(&own) && !cm_of_device => {}
-            None if path.starts_with(&own) => changes.push(Change::MakeConfigfs { path: path.clone() }),
+            None if path.starts_with(&own) => {
+                changes.push(Change::MakeConfigfs { path: path.clone() })
+            }
             None => {}
             Some(value) => {
                 changes.push(Change::WriteConfigfs { path: path.clone(), value: value.clone() });
@@ -98,7 +100,10 @@ pub fn devices_of<'a>(facts: &'a Facts, module: &str) -> Vec<&'a str> {
     devices
         .iter()
         .filter(|(_, device)| {
-            device.ports.values().any(|port| port.netdev.get().and_then(Option::as_deref).is_some_and(is_ours))
+            device
+                .ports
+                .values()
+                .any(|port| port.netdev.get().and_then(Option::as_deref).is_some_and(is_ours))
         })
         .map(|(name, _)| name.as_str())
         .collect()
@@ -112,7 +117,9 @@ pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
         return Remedy::None;
     }
     let Some(value) = roce_ena(mode) else { return Remedy::None };
-    let Some(state) = facts.module(module).filter(|state| state.loaded) else { return Remedy::None };
+    let Some(state) = facts.module(module).filter(|state| state.loaded) else {
+        return Remedy::None;
+    };
     match state.parameters.get("roce_ena") {
         Some(now) if same_parameter_value(value, now) => Remedy::None,
         Some(_) => Remedy::Changes(reload(facts, module, "roce_ena", value)),
@@ -120,7 +127,8 @@ pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
             Some(bdf) => by_devlink(mode, &format!("pci/{bdf}"), facts),
             None => Remedy::Refused(Refusal {
                 what: format!("the mode of {netdev} is not changed"),
-                why: "this irdma chooses the mode by devlink, and the port shows no PCI address".into(),
+                why: "this irdma chooses the mode by devlink, and the port shows no PCI address"
+                    .into(),
                 fix: "set it by hand: devlink dev param set".into(),
             }),
         },
@@ -165,7 +173,8 @@ pub fn advice(port: &Port, facts: &Facts, mode: Mode) -> Option<(String, String)
             "write `mode: rocev2` or `mode: iwarp`".to_owned(),
         ),
         ("mlx5_core", _) => (
-            "mlx5 chooses RoCE by the devlink parameter enable_roce, which takes a devlink reload".into(),
+            "mlx5 chooses RoCE by the devlink parameter enable_roce, which takes a devlink reload"
+                .into(),
             format!(
                 "devlink dev param set pci/{bdf} name enable_roce value true cmode driverinit && \
                  devlink dev reload pci/{bdf}; the reload interrupts {netdev}"

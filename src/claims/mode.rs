@@ -45,7 +45,13 @@ impl Claim for InMode {
     }
     fn scope(&self) -> Scope {
         let modules = rdma_modules().map(str::to_owned).collect();
-        Scope { modules, devlink: true, configfs: true, gids: GidScan::Until(Default::default()), ..Scope::default() }
+        Scope {
+            modules,
+            devlink: true,
+            configfs: true,
+            gids: GidScan::Until(Default::default()),
+            ..Scope::default()
+        }
     }
     fn judge(&self, facts: &Facts) -> Judgement {
         let rdma = match self.0.some_rdma(facts) {

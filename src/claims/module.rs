@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{
-    Blame, Claim, Entry, Judgement, Port, Remedy, Refusal, Rung, Severity, Subject, mechanism,
+    Blame, Claim, Entry, Judgement, Port, Refusal, Remedy, Rung, Severity, Subject, mechanism,
 };
 use crate::change::{Change, rdma_modules, same_parameter_value};
 use crate::facts::{Facts, ModuleState, Scope};
@@ -85,10 +85,16 @@ fn not_loaded(facts: &Facts, module: &str) -> Judgement {
     let unmet = Judgement::unmet("loaded", "not loaded", sysfs(module));
     match facts.evidence.module_files.get(module).and_then(|file| file.get()) {
         Some(None) => unmet.because(
-            format!("there is no file of module {module} for kernel {}", facts.evidence.kernel_release),
+            format!(
+                "there is no file of module {module} for kernel {}",
+                facts.evidence.kernel_release
+            ),
             format!("install the package that has {module} for this kernel"),
         ),
-        _ => unmet.because(LOADED.cause, format!("roce-setup apply loads it; by hand: modprobe {module}")),
+        _ => unmet.because(
+            LOADED.cause,
+            format!("roce-setup apply loads it; by hand: modprobe {module}"),
+        ),
     }
 }
 
@@ -192,7 +198,9 @@ impl Parameter {
             );
         }
         (
-            format!("this driver has no parameter {parameter}; modprobe would ignore it and exit 0"),
+            format!(
+                "this driver has no parameter {parameter}; modprobe would ignore it and exit 0"
+            ),
             format!("remove {parameter} from the profile, or install the driver that has it"),
         )
     }
@@ -230,7 +238,8 @@ impl Claim for Parameter {
         let Some(state) = facts.module(&self.module) else { return Remedy::None };
         if !state.parameters.contains_key(&self.parameter) {
             let (why, fix) = self.absent();
-            let what = format!("{} is not loaded with {}={}", self.module, self.parameter, self.value);
+            let what =
+                format!("{} is not loaded with {}={}", self.module, self.parameter, self.value);
             return Remedy::Refused(Refusal { what, why, fix });
         }
         Remedy::Changes(mechanism::reload(facts, &self.module, &self.parameter, &self.value))

@@ -48,12 +48,11 @@ impl Port {
                 },
                 source,
             )),
-            PortLookup::Many(names) => {
-                Err(Judgement::unmet(wanted, names.join(", "), source).because(
+            PortLookup::Many(names) => Err(Judgement::unmet(wanted, names.join(", "), source)
+                .because(
                     "the match fits more than one interface",
                     "match by pci address, or name the interface",
-                ))
-            }
+                )),
             PortLookup::Unknown(why) => Err(Judgement::unknown(why)),
         }
     }
@@ -77,9 +76,8 @@ impl Port {
     /// # Errors
     /// Unmet with "none" where there is no device.
     pub fn some_rdma<'a>(&self, facts: &'a Facts) -> Result<Rdma<'a>, Judgement> {
-        self.rdma(facts)?.ok_or_else(|| {
-            Judgement::unmet("an RDMA device", "none", facts.identity.rdma.source())
-        })
+        self.rdma(facts)?
+            .ok_or_else(|| Judgement::unmet("an RDMA device", "none", facts.identity.rdma.source()))
     }
 }
 

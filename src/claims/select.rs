@@ -97,7 +97,11 @@ fn of_interface(wish: &InterfaceWish, claims: &mut Vec<Box<dyn Claim>>) {
         claims.push(Box::new(link::Admin(port.clone(), false)));
     }
     if let Some(mtu) = wish.mtu {
-        claims.push(Box::new(link::Mtu { port: port.clone(), wanted: mtu.bytes(), at_least: false }));
+        claims.push(Box::new(link::Mtu {
+            port: port.clone(),
+            wanted: mtu.bytes(),
+            at_least: false,
+        }));
     } else if let Some(path) = wish.rdma.as_ref().and_then(|rdma| rdma.path_mtu) {
         let wanted = path.netdev_mtu();
         claims.push(Box::new(link::Mtu { port: port.clone(), wanted, at_least: true }));

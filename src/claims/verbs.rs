@@ -185,10 +185,8 @@ impl Claim for Node {
         let seen = &facts.evidence.userspace;
         let Some(userspace) = seen.get() else { return Judgement::unknown(seen.why_not()) };
         let Some(node) = uverbs else {
-            return Judgement::unmet("a uverbs device", "none", rdma.device.uverbs.source()).because(
-                "the module ib_uverbs is not loaded",
-                "modprobe ib_uverbs",
-            );
+            return Judgement::unmet("a uverbs device", "none", rdma.device.uverbs.source())
+                .because("the module ib_uverbs is not loaded", "modprobe ib_uverbs");
         };
         let path = format!("/dev/infiniband/{node}");
         if userspace.nodes.iter().any(|one| *one == path || one == node) {

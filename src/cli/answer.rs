@@ -68,7 +68,7 @@ impl Answer {
 }
 
 /// How text looks on this standard output.
-pub fn style(global: &Global) -> TextStyle {
+pub(super) fn style(global: &Global) -> TextStyle {
     let detail = match (global.quiet, global.verbose) {
         (true, _) => Detail::Quiet,
         (_, true) => Detail::Verbose,
@@ -97,7 +97,7 @@ fn is_utf8() -> bool {
 }
 
 /// Writes an error where its reader looks for it: a JSON document on stdout, or text on stderr.
-pub fn deliver_error(
+pub(super) fn deliver_error(
     error: &CliError,
     command: Option<&str>,
     output: Output,
@@ -108,11 +108,8 @@ pub fn deliver_error(
         let _ = write!(err, "{error}");
         return NO_VERDICT;
     }
-    let text = ErrorText {
-        kind: error.kind.as_str(),
-        message: &error.message,
-        fix: error.fix.as_deref(),
-    };
+    let text =
+        ErrorText { kind: error.kind.as_str(), message: &error.message, fix: error.fix.as_deref() };
     match Answer::of_value(&ErrorDocument::new(command, text)) {
         Ok(answer) => Answer { code: NO_VERDICT, ..answer }.deliver(out, err),
         Err(_) => NO_VERDICT,

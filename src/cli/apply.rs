@@ -14,7 +14,7 @@ use crate::engine::{self, Applied, Guard, Intent, Lock};
 use crate::facts::Scope;
 use crate::host::Look;
 use crate::host::linux::Linux;
-use crate::profile::HostProfile;
+use crate::profile::{HostProfile, SmokeWish};
 use crate::proof::{Proof, Way};
 use crate::report::{Outcome, Report, Verdict};
 
@@ -35,7 +35,15 @@ pub(super) fn run(
     let intent = Intent { claims: &claims, guard };
     let applied =
         engine::apply(&host, &host, &intent, &follow).map_err(|error| source::unseen(&error))?;
-    let report = prove(&profile, applied, args.no_smoke, progress.as_ref());
+    stop.release();
+    let smoke = profile.smoke.clone().filter(|_| !args.no_smoke).map(|mut wish| {
+        wish.wait = stop.left().map_or(wish.wait, |left| left.min(wish.wait));
+        wish
+    });
+    let mut report = prove(&profile, smoke.as_ref(), applied, progress.as_ref());
+    if args.no_smoke && profile.smoke.is_some() {
+        report.notes.push("link NOT tested (--no-smoke)".to_owned());
+    }
     progress.clear();
     drop(progress);
     Answer::of_report(&report, global)
@@ -49,30 +57,27 @@ fn lock(host: &Linux, guard: &Guard) -> Result<Option<Lock>, CliError> {
         return Ok(None);
     }
     Lock::take(Path::new(Lock::PATH), "apply").map(Some).map_err(|error| {
-        CliError::new(Kind::Start, error.to_string()).with_fix("wait until it has ended, then try again")
+        CliError::new(Kind::Start, error.to_string())
+            .with_fix("wait until it has ended, then try again")
     })
 }
 
 /// The report, with the smoke test where the host itself is as wanted.
 fn prove(
     profile: &HostProfile,
+    smoke: Option<&SmokeWish>,
     mut applied: Applied,
-    no_smoke: bool,
     progress: &dyn Progress,
 ) -> Report {
     let name = Some(source::name(profile));
-    let wish = profile.smoke.as_ref().filter(|_| !no_smoke && is_ready(&applied));
-    let Some(wish) = wish else {
-        let mut report = Report::of_apply(name, applied);
-        if no_smoke && profile.smoke.is_some() {
-            report.notes.push("link NOT tested (--no-smoke)".to_owned());
-        }
-        return report;
+    let Some(wish) = smoke.filter(|_| is_ready(&applied)) else {
+        return Report::of_apply(name, applied);
     };
     let proof = Proof::new(profile, wish, Way::Rendezvous, None);
-    let (outcomes, findings) = proof.run(&mut applied.facts, &applied.findings, &mut |port, event| {
-        progress::tell(progress, port, &event);
-    });
+    let (outcomes, findings) =
+        proof.run(&mut applied.facts, &applied.findings, &mut |port, event| {
+            progress::tell(progress, port, &event);
+        });
     let mut report = Report::of_apply(name, applied);
     report.add_smoke(outcomes, findings);
     report.notes.extend(proof.notes);

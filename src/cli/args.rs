@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Where the profile of a host is, unless another one is named.
-pub const DEFAULT_PROFILE: &str = "/etc/roce-setup/profile.yaml";
+pub(super) const DEFAULT_PROFILE: &str = "/etc/roce-setup/profile.yaml";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,16 +38,38 @@ pub struct Cli {
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Form of the output.
-    #[arg(long, global = true, value_name = "FORM", default_value = "text", hide_possible_values = true, hide_default_value = true, help = "text (default) or json")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORM",
+        default_value = "text",
+        hide_possible_values = true,
+        hide_default_value = true,
+        help = "text (default) or json"
+    )]
     pub output: Output,
     /// Only the verdict and what is wrong.
-    #[arg(long, short, global = true, conflicts_with = "verbose", help = "Only the verdict and what is wrong")]
+    #[arg(
+        long,
+        short,
+        global = true,
+        conflicts_with = "verbose",
+        help = "Only the verdict and what is wrong"
+    )]
     pub quiet: bool,
     /// Ids and sources too.
     #[arg(long, short, global = true, help = "Ids and sources too")]
     pub verbose: bool,
     /// Colours.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true, hide_default_value = true, help = "auto (default), always or never")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        hide_default_value = true,
+        help = "auto (default), always or never"
+    )]
     pub color: Color,
     /// The longest time that the command may take.
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds, help = "Give up after this time")]
@@ -119,7 +141,11 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub profile: ProfileArg,
     /// A saved look instead of this host.
-    #[arg(long, value_name = "FILE", help = "Judge a look saved by `roce-setup facts` instead of this host")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Judge a look saved by `roce-setup facts` instead of this host"
+    )]
     pub facts: Option<PathBuf>,
 }
 
@@ -130,7 +156,11 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub profile: ProfileArg,
     /// A saved look instead of this host.
-    #[arg(long, value_name = "FILE", help = "Plan for a look saved by `roce-setup facts` instead of this host")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Plan for a look saved by `roce-setup facts` instead of this host"
+    )]
     pub facts: Option<PathBuf>,
     /// What may be changed.
     #[command(flatten)]
@@ -141,7 +171,11 @@ pub struct PlanArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct AllowArgs {
     /// Interfaces that may be interrupted.
-    #[arg(long, value_name = "NAME", help = "Allow changes that interrupt this interface (repeatable)")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "Allow changes that interrupt this interface (repeatable)"
+    )]
     pub allow_interface: Vec<String>,
     /// Reload a module in use.
     #[arg(long, help = "Reload a driver although it is in use or has virtual functions")]
@@ -158,7 +192,12 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub allow: AllowArgs,
     /// Undo also for a failed link.
-    #[arg(long, value_name = "WHAT", hide_possible_values = true, help = "`link`: undo also when only the link or the peer fails")]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        hide_possible_values = true,
+        help = "`link`: undo also when only the link or the peer fails"
+    )]
     pub undo_on: Option<UndoOn>,
     /// Without the smoke test.
     #[arg(long, help = "Skip the smoke test")]
@@ -177,7 +216,11 @@ pub struct FactsArgs {
 #[derive(Args, Debug)]
 pub struct StatusArgs {
     /// A saved look instead of this host.
-    #[arg(long, value_name = "FILE", help = "Show a look saved by `roce-setup facts` instead of this host")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Show a look saved by `roce-setup facts` instead of this host"
+    )]
     pub facts: Option<PathBuf>,
 }
 
@@ -188,7 +231,12 @@ pub struct SmokeArgs {
     #[command(flatten)]
     pub profile: ProfileArg,
     /// The peer.
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "loopback", help = "Address of the peer; default: the profile's")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        conflicts_with = "loopback",
+        help = "Address of the peer; default: the profile's"
+    )]
     pub peer: Option<IpAddr>,
     /// Both ends here.
     #[arg(long, help = "Both ends on this host: tests the device and the library, not the cable")]
@@ -213,7 +261,10 @@ pub struct ServeArgs {
 #[derive(Args, Debug)]
 pub struct ExplainArgs {
     /// Id of a claim
-    #[arg(value_name = "ID", help = "Id of a claim, as `check` prints it; without it all are listed")]
+    #[arg(
+        value_name = "ID",
+        help = "Id of a claim, as `check` prints it; without it all are listed"
+    )]
     pub id: Option<String>,
 }
 

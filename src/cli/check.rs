@@ -1,7 +1,7 @@
 //! `check`: one look against the profile, or against what holds for every RDMA host.
 
 use super::answer::Answer;
-use super::args::{Global, CheckArgs};
+use super::args::{CheckArgs, Global};
 use super::error::CliError;
 use super::source;
 use crate::claims::{Depth, for_host, general};

@@ -8,8 +8,20 @@ use crate::facts::Scope;
 
 /// Modules that matter to RDMA on some host, whatever a profile names.
 const MODULES: [&str; 14] = [
-    "ice", "irdma", "i40e", "mlx4_core", "mlx4_en", "mlx4_ib", "mlx5_core", "mlx5_ib", "bnxt_en",
-    "bnxt_re", "cxgb4", "iw_cxgb4", "rdma_rxe", "siw",
+    "ice",
+    "irdma",
+    "i40e",
+    "mlx4_core",
+    "mlx4_en",
+    "mlx4_ib",
+    "mlx5_core",
+    "mlx5_ib",
+    "bnxt_en",
+    "bnxt_re",
+    "cxgb4",
+    "iw_cxgb4",
+    "rdma_rxe",
+    "siw",
 ];
 
 pub(super) fn run(args: &FactsArgs, global: &Global) -> Result<Answer, CliError> {

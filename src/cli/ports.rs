@@ -53,7 +53,9 @@ pub(super) fn profile(
 fn as_they_are(facts: &Facts) -> Vec<InterfaceWish> {
     let mut wishes = Vec::new();
     for name in facts.identity.netdevs.get().into_iter().flat_map(|all| all.keys()) {
-        let Some((_, device, port)) = facts.rdma_of(name, None).into_iter().next() else { continue };
+        let Some((_, device, port)) = facts.rdma_of(name, None).into_iter().next() else {
+            continue;
+        };
         let (Some(mode), Ok(selector)) = (device.mode(port).get().copied(), name.parse()) else {
             continue;
         };
@@ -85,7 +87,9 @@ pub(super) fn usual_smoke(profile: &HostProfile) -> SmokeWish {
     let links = profile.interfaces.iter().enumerate().filter(|(_, wish)| wish.rdma.is_some());
     SmokeWish {
         port: DEFAULT_PORT,
-        links: links.map(|(interface, _)| SmokeLink { interface, peer: None, caller: None }).collect(),
+        links: links
+            .map(|(interface, _)| SmokeLink { interface, peer: None, caller: None })
+            .collect(),
         tests: Vec::new(),
         sizes: Vec::new(),
         wait: Duration::from_secs(60),

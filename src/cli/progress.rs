@@ -24,7 +24,7 @@ pub trait Progress {
 
 /// Says nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Silent;
+pub(super) struct Silent;
 
 impl Progress for Silent {
     fn say(&self, _text: &str) {}
@@ -80,11 +80,17 @@ impl Progress for Spinner {
 }
 
 /// The progress that fits: none when quiet, a spinner on a terminal, else lines.
-pub fn to_stderr<'a>(quiet: bool, err: &'a mut dyn Write) -> Box<dyn Progress + 'a> {
+pub(super) fn to_stderr<'a>(quiet: bool, err: &'a mut dyn Write) -> Box<dyn Progress + 'a> {
+    if !quiet && std::io::stderr().is_terminal() {
+        return Box::new(Spinner::new());
+    }
+    lines(quiet, err)
+}
+
+/// Progress as plain lines wherever stderr goes: a server's log.
+pub(super) fn lines<'a>(quiet: bool, err: &'a mut dyn Write) -> Box<dyn Progress + 'a> {
     if quiet {
         Box::new(Silent)
-    } else if std::io::stderr().is_terminal() {
-        Box::new(Spinner::new())
     } else {
         Box::new(Lines { out: RefCell::new(err), last: RefCell::default() })
     }
@@ -113,7 +119,7 @@ impl Watch for Follow<'_> {
 }
 
 /// Tells what a smoke test of a port is doing.
-pub fn tell(progress: &dyn Progress, netdev: &str, event: &smoke::Progress) {
+pub(super) fn tell(progress: &dyn Progress, netdev: &str, event: &smoke::Progress) {
     match event {
         smoke::Progress::WaitingForPeer { peer, port, remaining_s } => {
             let text = format!("{netdev}: wait for the peer {peer}, TCP port {port}");

@@ -3,10 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{SigSet, Signal, raise};
 
 /// Set by the thread that waits for signals.
 static STOP: AtomicBool = AtomicBool::new(false);
+/// Set when nothing is left that would have to be undone.
+static RELEASED: AtomicBool = AtomicBool::new(false);
 
 /// Whether to go on.
 #[derive(Clone, Copy, Debug)]
@@ -23,12 +25,26 @@ impl Stop {
         if signals.thread_block().is_ok() {
             // Without the thread the signals stay blocked and the deadlines end the program.
             let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-                while signals.wait().is_ok() {
+                while let Ok(signal) = signals.wait() {
                     STOP.store(true, Ordering::SeqCst);
+                    if RELEASED.load(Ordering::SeqCst) && signals.thread_unblock().is_ok() {
+                        // The default action ends the program, as it does without this thread.
+                        let _ = raise(signal);
+                    }
                 }
             });
         }
         Stop { end: deadline.and_then(|deadline| Instant::now().checked_add(deadline)) }
+    }
+
+    /// From now on a signal ends the program as usual: the host is as it is to stay.
+    pub(super) fn release(self) {
+        RELEASED.store(true, Ordering::SeqCst);
+    }
+
+    /// What is left of the deadline, if there is one.
+    pub(super) fn left(self) -> Option<Duration> {
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     /// True when the run must stop.

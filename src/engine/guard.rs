@@ -28,8 +28,7 @@ impl Guard {
 
     /// Whether this kind of change is guarded at all.
     pub fn concerns(&self, change: &Change) -> bool {
-        matches!(change, Change::RemoveModule { .. })
-            || touched(change).is_some()
+        matches!(change, Change::RemoveModule { .. }) || touched(change).is_some()
     }
 
     /// Why this change is refused, if it is. `facts` must cover [`Guard::scope`].
@@ -88,8 +87,7 @@ impl Guard {
     fn is_named(&self, netdev: &str, facts: &Facts) -> bool {
         self.allowed.contains(netdev)
             || self.ports.iter().any(|port| {
-                port.wish.rdma.is_some()
-                    && port.netdev(facts).is_ok_and(|(name, _)| name == netdev)
+                port.wish.rdma.is_some() && port.netdev(facts).is_ok_and(|(name, _)| name == netdev)
             })
     }
 
@@ -100,7 +98,9 @@ impl Guard {
         let touched = || {
             netdevs
                 .iter()
-                .filter(|(_, netdev)| netdev.driver.as_deref().is_some_and(|name| base.contains(&name)))
+                .filter(|(_, netdev)| {
+                    netdev.driver.as_deref().is_some_and(|name| base.contains(&name))
+                })
                 .filter(|(name, _)| !facts.rdma_of(name, None).is_empty())
         };
         let vfs: Vec<&str> =
@@ -145,8 +145,9 @@ impl Guard {
         Some(Refusal {
             what: format!("{module} is not removed"),
             why,
-            fix: "end them first, or force it with --force-reload; the kernel would not protect them"
-                .to_owned(),
+            fix:
+                "end them first, or force it with --force-reload; the kernel would not protect them"
+                    .to_owned(),
         })
     }
 

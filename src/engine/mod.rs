@@ -102,22 +102,12 @@ pub fn plan(look: &dyn Look, intent: &Intent<'_>) -> Result<Planned, LookError> 
         _ => Vec::new(),
     };
     let defects = defects(intent, &facts, &findings, &end.findings);
-    Ok(Planned {
-        changes: journal.planned(),
-        now: Judged { facts, findings },
-        refusals,
-        defects,
-    })
+    Ok(Planned { changes: journal.planned(), now: Judged { facts, findings }, refusals, defects })
 }
 
 /// Local claims that fail now, that no change mends and that time does not mend either, and those
 /// that the model shows to fail after the changes for the same reasons (an old module on disk).
-fn defects(
-    intent: &Intent<'_>,
-    facts: &Facts,
-    now: &[Finding],
-    after: &[Finding],
-) -> Vec<Finding> {
+fn defects(intent: &Intent<'_>, facts: &Facts, now: &[Finding], after: &[Finding]) -> Vec<Finding> {
     let hopeless = |finding: &&Finding| {
         matches!(finding.verdict, Verdict::Unmet { .. })
             && finding.severity == Severity::Error
@@ -188,7 +178,15 @@ pub fn apply(
         (true, false, true) => Outcome::Unmet,
     };
     let findings = end.findings;
-    Ok(Applied { facts, findings, changes: journal.records(), refusals, differences, outcome, notes })
+    Ok(Applied {
+        facts,
+        findings,
+        changes: journal.records(),
+        refusals,
+        differences,
+        outcome,
+        notes,
+    })
 }
 
 /// The end of an `apply` that does not start.

@@ -12,17 +12,27 @@ pub(super) fn users_of(users: &Users, devices: &[&str]) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
     for process in &users.processes {
         if process.device.as_deref().is_none_or(ours) {
-            found.push(format!("{} (pid {}) has {} open", process.command, process.pid, process.node));
+            found.push(format!(
+                "{} (pid {}) has {} open",
+                process.command, process.pid, process.node
+            ));
         }
     }
     for user in users.kernel.iter().filter(|user| ours(&user.device)) {
-        found.push(format!("the kernel's {} has a {} on {}", user.owner, user.resource, user.device));
+        found.push(format!(
+            "the kernel's {} has a {} on {}",
+            user.owner, user.resource, user.device
+        ));
     }
     for mount in &users.mounts {
         found.push(format!("{mount} is mounted over RDMA"));
     }
     let distinct: BTreeSet<String> = found.into_iter().collect();
-    if distinct.is_empty() { None } else { Some(distinct.into_iter().collect::<Vec<_>>().join("; ")) }
+    if distinct.is_empty() {
+        None
+    } else {
+        Some(distinct.into_iter().collect::<Vec<_>>().join("; "))
+    }
 }
 
 /// Before a module goes, its way back must be open.
@@ -35,13 +45,19 @@ pub(super) fn one_way(module: &str, facts: &Facts) -> Option<Refusal> {
         Some(false) => {}
         Some(true) => {
             return refuse(
-                format!("no module can be loaded any more ({} is 1)", evidence.modules_disabled.source()),
+                format!(
+                    "no module can be loaded any more ({} is 1)",
+                    evidence.modules_disabled.source()
+                ),
                 "set the option in /etc/modprobe.d and reboot",
             );
         }
         None => {
             let why = evidence.modules_disabled.why_not();
-            return refuse(format!("whether it could be loaded again is unknown: {why}"), "run it as root");
+            return refuse(
+                format!("whether it could be loaded again is unknown: {why}"),
+                "run it as root",
+            );
         }
     }
     let build = evidence.builds.get(module).and_then(|seen| seen.get());
@@ -62,7 +78,10 @@ pub(super) fn one_way(module: &str, facts: &Facts) -> Option<Refusal> {
         Some(Some(file)) => file,
         Some(None) => {
             return refuse(
-                format!("there is no file of {module} for kernel {} to load it from again", evidence.kernel_release),
+                format!(
+                    "there is no file of {module} for kernel {} to load it from again",
+                    evidence.kernel_release
+                ),
                 "install the driver's package for the running kernel",
             );
         }
@@ -86,7 +105,11 @@ pub(super) fn one_way(module: &str, facts: &Facts) -> Option<Refusal> {
     let locked = evidence.lockdown.get().is_some_and(|lockdown| lockdown != "none");
     if locked && !file.signed {
         return refuse(
-            format!("{} is not signed and the kernel is locked down ({})", file.path, evidence.lockdown.source()),
+            format!(
+                "{} is not signed and the kernel is locked down ({})",
+                file.path,
+                evidence.lockdown.source()
+            ),
             "sign the module with a key that the kernel trusts",
         );
     }

@@ -13,7 +13,8 @@ const MODE_ONLY: &str = include_str!("../../profiles/e810-rocev2.yaml");
 const SOFT: &str = include_str!("../../profiles/soft-roce.yaml");
 
 fn profile(text: &str, host: &str) -> HostProfile {
-    let profile = Profile::parse(text.as_bytes(), "test.yaml").unwrap_or_else(|error| panic!("{error}"));
+    let profile =
+        Profile::parse(text.as_bytes(), "test.yaml").unwrap_or_else(|error| panic!("{error}"));
     profile.for_host(host).unwrap_or_else(|error| panic!("{error}"))
 }
 

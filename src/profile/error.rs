@@ -97,22 +97,9 @@ impl fmt::Display for Problems {
             }
             let mut width = 3;
             for mark in std::iter::once(&problem.mark).chain(&problem.related) {
-                let indent = if std::ptr::eq(mark, &raw const problem.mark) {
-                    ""
-                } else {
-                    "\n"
-                };
-                let Mark {
-                    line,
-                    column,
-                    message,
-                    excerpt,
-                } = mark;
-                write!(
-                    f,
-                    "{indent}{}:{line}:{column}: {message}\n{excerpt}",
-                    self.profile
-                )?;
+                let indent = if std::ptr::eq(mark, &raw const problem.mark) { "" } else { "\n" };
+                let Mark { line, column, message, excerpt } = mark;
+                write!(f, "{indent}{}:{line}:{column}: {message}\n{excerpt}", self.profile)?;
                 width = line.to_string().len().max(3);
             }
             if let Some(help) = &problem.help {
@@ -137,12 +124,7 @@ pub(super) struct Finding {
 
 impl Finding {
     pub(super) fn new(spot: Spot, message: impl Into<String>) -> Finding {
-        Finding {
-            spot,
-            message: message.into(),
-            help: None,
-            related: Vec::new(),
-        }
+        Finding { spot, message: message.into(), help: None, related: Vec::new() }
     }
 
     pub(super) fn help(mut self, help: impl Into<String>) -> Finding {
@@ -194,12 +176,7 @@ impl Findings {
         let shown = self.list.len().min(Problems::LIMIT);
         let mark = |spot: Spot, message: String| {
             let (line, column) = source.position(spot.start);
-            Mark {
-                line,
-                column,
-                message,
-                excerpt: source.excerpt(spot),
-            }
+            Mark { line, column, message, excerpt: source.excerpt(spot) }
         };
         let problems = self
             .list
@@ -214,10 +191,6 @@ impl Findings {
                 help: finding.help,
             })
             .collect();
-        Problems {
-            profile: source.name.clone(),
-            problems,
-            omitted: self.count - shown,
-        }
+        Problems { profile: source.name.clone(), problems, omitted: self.count - shown }
     }
 }

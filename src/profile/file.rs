@@ -12,10 +12,8 @@ pub(super) const LIMIT: u64 = 1 << 20;
 
 /// The bytes of a regular file of at most [`LIMIT`].
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, ProfileError> {
-    let unreadable = |reason: String| ProfileError::Unreadable {
-        path: path.display().to_string(),
-        reason,
-    };
+    let unreadable =
+        |reason: String| ProfileError::Unreadable { path: path.display().to_string(), reason };
     let said = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => unreadable("there is no such file".into()),
         std::io::ErrorKind::PermissionDenied => unreadable("this user may not read it".into()),

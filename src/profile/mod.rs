@@ -60,18 +60,12 @@ impl Profile {
         let problems = |findings: Findings| ProfileError::Invalid(findings.into_problems(&source));
         let root = node::read(&source).map_err(problems)?;
         let document = schema::read(&source, &root).map_err(problems)?;
-        Ok(Profile {
-            source_name: source.name,
-            document,
-        })
+        Ok(Profile { source_name: source.name, document })
     }
 
     /// The hosts of the profile, in its order; empty if it fits every host.
     pub fn hosts(&self) -> &[String] {
-        self.document
-            .hosts
-            .as_ref()
-            .map_or(&[], |hosts| &hosts.names)
+        self.document.hosts.as_ref().map_or(&[], |hosts| &hosts.names)
     }
 
     /// The part of the profile for one host, by its short or full name in any case. A profile
@@ -103,14 +97,9 @@ impl Profile {
 
 /// The text of a profile; what is no text at all is told by its byte.
 fn decode(content: &[u8], name: &str) -> Result<Source, ProfileError> {
-    let unreadable = |reason: String| ProfileError::Unreadable {
-        path: name.to_owned(),
-        reason,
-    };
+    let unreadable = |reason: String| ProfileError::Unreadable { path: name.to_owned(), reason };
     if content.len() as u64 > file::LIMIT {
-        return Err(unreadable(
-            "it is larger than 1 MiB, which no profile is".into(),
-        ));
+        return Err(unreadable("it is larger than 1 MiB, which no profile is".into()));
     }
     if content.starts_with(&[0xff, 0xfe]) || content.starts_with(&[0xfe, 0xff]) {
         return Err(unreadable("it is UTF-16; save it as UTF-8".into()));
@@ -125,10 +114,7 @@ fn decode(content: &[u8], name: &str) -> Result<Source, ProfileError> {
             findings.push(
                 Finding::new(
                     Spot::new(offset, offset + 1),
-                    format!(
-                        "byte {} of the file, 0x{byte:02x}, is not UTF-8",
-                        offset + 1
-                    ),
+                    format!("byte {} of the file, 0x{byte:02x}, is not UTF-8", offset + 1),
                 )
                 .help("save the file as UTF-8"),
             );

@@ -19,18 +19,10 @@ pub(super) enum NoPosition {
 /// before the first dot, if the profile or the host has only that.
 pub(super) fn position(hosts: &[String], host: &str) -> Result<usize, NoPosition> {
     let host = host.trim_end_matches('.');
-    if let Some(position) = hosts
-        .iter()
-        .position(|entry| entry.eq_ignore_ascii_case(host))
-    {
+    if let Some(position) = hosts.iter().position(|entry| entry.eq_ignore_ascii_case(host)) {
         return Ok(position);
     }
-    let short = |name: &str| {
-        name.split('.')
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase()
-    };
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
     let is_short = |name: &str| !name.contains('.');
     let wanted = short(host);
     let fitting: Vec<usize> = hosts
@@ -43,20 +35,14 @@ pub(super) fn position(hosts: &[String], host: &str) -> Result<usize, NoPosition
         [] => Err(NoPosition::Absent),
         [position] => Ok(*position),
         several => Err(NoPosition::Ambiguous(
-            several
-                .iter()
-                .map(|position| hosts[*position].clone())
-                .collect(),
+            several.iter().map(|position| hosts[*position].clone()).collect(),
         )),
     }
 }
 
 /// The profile of the host at a position; position 0 of a profile without `hosts`.
 pub(super) fn select(document: &Document, position: Option<usize>) -> HostProfile {
-    let hosts = document
-        .hosts
-        .as_ref()
-        .map_or(&[][..], |hosts| &hosts.names);
+    let hosts = document.hosts.as_ref().map_or(&[][..], |hosts| &hosts.names);
     let index = position.unwrap_or(0);
     HostProfile {
         name: document.name.clone(),
@@ -69,10 +55,7 @@ pub(super) fn select(document: &Document, position: Option<usize>) -> HostProfil
             .iter()
             .filter_map(|interface| select_interface(interface, index))
             .collect(),
-        smoke: document
-            .smoke
-            .as_ref()
-            .map(|smoke| select_smoke(document, smoke, hosts, index)),
+        smoke: document.smoke.as_ref().map(|smoke| select_smoke(document, smoke, hosts, index)),
     }
 }
 
@@ -91,10 +74,7 @@ fn select_interface(interface: &Interface, index: usize) -> Option<InterfaceWish
 }
 
 fn prefixes(addresses: &[Address], index: usize) -> Vec<IpPrefix> {
-    addresses
-        .iter()
-        .filter_map(|address| address.prefix.at(index).copied())
-        .collect()
+    addresses.iter().filter_map(|address| address.prefix.at(index).copied()).collect()
 }
 
 fn select_rdma(rdma: &Rdma) -> RdmaWish {
@@ -129,11 +109,7 @@ fn select_smoke(document: &Document, smoke: &Smoke, hosts: &[String], index: usi
                     (at_address(document, interface, *address, index), None)
                 }
             };
-            SmokeLink {
-                interface: number,
-                peer,
-                caller,
-            }
+            SmokeLink { interface: number, peer, caller }
         })
         .collect();
     SmokeWish {
@@ -167,21 +143,12 @@ fn at_address(
     address: IpAddr,
     index: usize,
 ) -> Option<Peer> {
-    let ports = document
-        .interfaces
-        .iter()
-        .filter(|other| other.rdma.is_some());
+    let ports = document.interfaces.iter().filter(|other| other.rdma.is_some());
     let only = ports.count() == 1;
     let own = |interface: &Interface, fits: &dyn Fn(IpPrefix) -> bool| {
-        interface
-            .addresses()
-            .filter_map(|own| own.prefix.at(index).copied())
-            .any(fits)
+        interface.addresses().filter_map(|own| own.prefix.at(index).copied()).any(fits)
     };
-    if document
-        .interfaces
-        .iter()
-        .any(|interface| own(interface, &|prefix| prefix.ip() == address))
+    if document.interfaces.iter().any(|interface| own(interface, &|prefix| prefix.ip() == address))
     {
         return None;
     }
@@ -209,10 +176,7 @@ mod tests {
             ("Server2.Cluster.Site", Ok(1)),
             ("server2.elsewhere", Err(NoPosition::Absent)),
             ("server3.b", Ok(3)),
-            (
-                "server3",
-                Err(NoPosition::Ambiguous(names(&["server3.a", "server3.b"]))),
-            ),
+            ("server3", Err(NoPosition::Ambiguous(names(&["server3.a", "server3.b"])))),
             ("server4", Err(NoPosition::Absent)),
             ("", Err(NoPosition::Absent)),
         ] {

@@ -29,14 +29,9 @@ impl Source {
     pub(super) fn new(name: &str, text: String) -> Source {
         // A byte order mark is not part of the first line's columns.
         let first = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        let lines = std::iter::once(first)
-            .chain(text.match_indices('\n').map(|(at, _)| at + 1))
-            .collect();
-        Source {
-            name: name.to_owned(),
-            text,
-            lines,
-        }
+        let lines =
+            std::iter::once(first).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Source { name: name.to_owned(), text, lines }
     }
 
     /// The text at a spot; empty if the spot is not one of this text.
@@ -66,32 +61,16 @@ impl Source {
     pub(super) fn excerpt(&self, spot: Spot) -> String {
         let index = self.line_index(spot.start);
         let start = self.lines[index];
-        let end = self
-            .lines
-            .get(index + 1)
-            .map_or(self.text.len(), |next| next - 1);
-        let line = self
-            .text
-            .get(start..end.max(start))
-            .unwrap_or("")
-            .trim_end_matches('\r');
+        let end = self.lines.get(index + 1).map_or(self.text.len(), |next| next - 1);
+        let line = self.text.get(start..end.max(start)).unwrap_or("").trim_end_matches('\r');
         let (number, column) = self.position(spot.start);
         let marked = self.slice(Spot::new(spot.start, spot.end.min(start + line.len())));
         let mut carets = marked.chars().count().max(1);
 
         let mut before = column as usize - 1;
         let cut = before.saturating_sub(EXCERPT_WIDTH / 2);
-        let cut = if line.chars().count() <= EXCERPT_WIDTH {
-            0
-        } else {
-            cut
-        };
-        let mut shown: String = line
-            .chars()
-            .skip(cut)
-            .take(EXCERPT_WIDTH)
-            .map(printable)
-            .collect();
+        let cut = if line.chars().count() <= EXCERPT_WIDTH { 0 } else { cut };
+        let mut shown: String = line.chars().skip(cut).take(EXCERPT_WIDTH).map(printable).collect();
         if cut > 0 {
             shown.insert(0, '…');
             before = before - cut + 1;
@@ -110,9 +89,7 @@ impl Source {
     }
 
     fn line_index(&self, offset: usize) -> usize {
-        self.lines
-            .partition_point(|start| *start <= offset)
-            .saturating_sub(1)
+        self.lines.partition_point(|start| *start <= offset).saturating_sub(1)
     }
 }
 
@@ -143,10 +120,7 @@ mod tests {
     #[test]
     fn an_excerpt_marks_the_spot() {
         let source = Source::new("p", "a: 1\r\nname: ens1f0\r\n".into());
-        assert_eq!(
-            source.excerpt(Spot::new(12, 18)),
-            "  2 | name: ens1f0\n    |       ^^^^^^"
-        );
+        assert_eq!(source.excerpt(Spot::new(12, 18)), "  2 | name: ens1f0\n    |       ^^^^^^");
     }
 
     #[test]

@@ -9,19 +9,13 @@ pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let word = plain(word);
     let distance = |candidate: &str| strsim::osa_distance(&word, &plain(candidate));
-    let best = known
-        .iter()
-        .copied()
-        .min_by_key(|candidate| distance(candidate))?;
+    let best = known.iter().copied().min_by_key(|candidate| distance(candidate))?;
     let enough = (best.chars().count().max(word.chars().count()) / 3).max(1);
     if distance(best) <= enough {
         return Some(best);
     }
     // `prefix` for `prefix-length`, `nodes` is nothing.
-    known
-        .iter()
-        .copied()
-        .find(|candidate| word.len() >= 3 && candidate.starts_with(&word))
+    known.iter().copied().find(|candidate| word.len() >= 3 && candidate.starts_with(&word))
 }
 
 #[cfg(test)]

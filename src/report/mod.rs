@@ -175,12 +175,16 @@ impl Report {
     pub fn diagnosis(&self) -> Option<&Finding> {
         let failed = |f: &&Finding| matches!(f.verdict, Verdict::Unmet { .. });
         let error = |f: &&Finding| f.severity == Severity::Error;
-        self.findings.iter().filter(failed).find(error).or_else(|| self.findings.iter().find(failed))
+        self.findings
+            .iter()
+            .filter(failed)
+            .find(error)
+            .or_else(|| self.findings.iter().find(failed))
     }
 
     fn has_warnings(&self) -> bool {
-        self.findings.iter().any(|f| {
-            f.severity == Severity::Warning && matches!(f.verdict, Verdict::Unmet { .. })
-        })
+        self.findings
+            .iter()
+            .any(|f| f.severity == Severity::Warning && matches!(f.verdict, Verdict::Unmet { .. }))
     }
 }

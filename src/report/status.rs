@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use comfy_table::{Table, presets::NOTHING};
 
-use super::text::{Detail, Page, TextStyle, Tone};
+use super::text::{Detail, Page, TextStyle, Tone, without_margin};
 use crate::facts::Facts;
 
 /// Writes the table. `-` is not there, `?` could not be read; with [`Detail::Verbose`] the reasons
@@ -28,10 +28,7 @@ pub fn write_status(facts: &Facts, style: &TextStyle, out: &mut dyn Write) -> io
         for row in &rows {
             table.add_row(row.cells());
         }
-        // The first column starts at the margin, so that lines can be cut and sorted.
-        let text: String =
-            table.lines().map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(&line))).collect();
-        page.block(&text, 0);
+        page.block(&without_margin(&table), 0);
     }
     unread(facts, &rows, &mut page);
     out.write_all(page.text().as_bytes())
@@ -40,7 +37,11 @@ pub fn write_status(facts: &Facts, style: &TextStyle, out: &mut dyn Write) -> io
 /// Why cells show `?`.
 fn unread(facts: &Facts, rows: &[Row], page: &mut Page) {
     let mut reasons: Vec<String> = [
-        ("network interfaces", facts.identity.netdevs.get().is_none(), facts.identity.netdevs.why_not()),
+        (
+            "network interfaces",
+            facts.identity.netdevs.get().is_none(),
+            facts.identity.netdevs.why_not(),
+        ),
         ("RDMA devices", facts.identity.rdma.get().is_none(), facts.identity.rdma.why_not()),
     ]
     .into_iter()

@@ -10,12 +10,11 @@ mod style;
 mod verdict;
 
 pub use style::{Detail, TextStyle};
-pub(in crate::report) use style::{Page, Tone};
+pub(in crate::report) use style::{Page, Tone, without_margin};
 
 use std::io::{self, Write};
 
 use super::Report;
-
 
 /// Writes a report as text.
 ///

@@ -39,11 +39,7 @@ pub(crate) fn holders(ip: IpAddr) -> Vec<String> {
 
 /// The interface's MTU in bytes (`/sys/class/net/<netdev>/mtu`).
 pub(crate) fn netdev_mtu(sys: &Path, netdev: &str) -> Option<u32> {
-    fs::read_to_string(sys.join("class/net").join(netdev).join("mtu"))
-        .ok()?
-        .trim()
-        .parse()
-        .ok()
+    fs::read_to_string(sys.join("class/net").join(netdev).join("mtu")).ok()?.trim().parse().ok()
 }
 
 /// What the kernel's ARP table says of a neighbour.
@@ -74,13 +70,8 @@ pub(crate) fn neighbour(table: &str, ip: IpAddr) -> Option<Neighbour> {
         let flags = u32::from_str_radix(flags.trim_start_matches("0x"), 16).ok()?;
         // ATF_COM of linux/if_arp.h: the entry is complete.
         (*address == ip).then(|| match flags & 2 {
-            0 => Neighbour::Unanswered {
-                netdev: (*netdev).to_owned(),
-            },
-            _ => Neighbour::Known {
-                mac: (*mac).to_owned(),
-                netdev: (*netdev).to_owned(),
-            },
+            0 => Neighbour::Unanswered { netdev: (*netdev).to_owned() },
+            _ => Neighbour::Known { mac: (*mac).to_owned(), netdev: (*netdev).to_owned() },
         })
     })
 }
@@ -100,19 +91,10 @@ mod tests {
         let ask = |ip: &str| neighbour(ARP, ip.parse().expect("an address"));
         let netdev = "ens1f0".to_owned();
         let mac = "52:54:00:00:02:00".to_owned();
-        assert_eq!(
-            ask("100.0.1.11"),
-            Some(Neighbour::Known {
-                mac,
-                netdev: netdev.clone()
-            })
-        );
+        assert_eq!(ask("100.0.1.11"), Some(Neighbour::Known { mac, netdev: netdev.clone() }));
         assert_eq!(ask("100.0.1.12"), Some(Neighbour::Unanswered { netdev }));
         assert_eq!(ask("100.0.1.1"), None);
-        assert_eq!(
-            neighbour("garbage\nmore garbage", IpAddr::from([127, 0, 0, 1])),
-            None
-        );
+        assert_eq!(neighbour("garbage\nmore garbage", IpAddr::from([127, 0, 0, 1])), None);
     }
 
     #[test]

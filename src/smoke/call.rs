@@ -75,11 +75,7 @@ impl Call {
         peer: SocketAddr,
         hello: Hello,
     ) -> Result<Self, CallError> {
-        let family = if peer.is_ipv4() {
-            AddressFamily::Inet
-        } else {
-            AddressFamily::Inet6
-        };
+        let family = if peer.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let socket = socket(family, SockType::Stream, flags, None).map_err(CallError::Connect)?;
         let raw = std::os::fd::AsRawFd::as_raw_fd(&socket);
@@ -88,13 +84,7 @@ impl Call {
             Ok(()) | Err(Errno::EINPROGRESS) => {}
             Err(errno) => return Err(CallError::Connect(errno)),
         }
-        Ok(Self {
-            hello,
-            state: State::Connecting {
-                socket,
-                until: Instant::now() + CONNECT,
-            },
-        })
+        Ok(Self { hello, state: State::Connecting { socket, until: Instant::now() + CONNECT } })
     }
 
     /// The descriptor and events that a wait for the next step polls.
@@ -118,17 +108,13 @@ impl Call {
         match state {
             State::Connecting { socket, until } => match connected(&socket) {
                 Ok(false) if Instant::now() >= until => Step::Failed(CallError::NoAnswer),
-                Ok(false) => Step::Pending(Self {
-                    hello,
-                    state: State::Connecting { socket, until },
-                }),
+                Ok(false) => {
+                    Step::Pending(Self { hello, state: State::Connecting { socket, until } })
+                }
                 Ok(true) => match ask(socket, &hello) {
                     Ok(wire) => {
                         let until = Instant::now() + WELCOME;
-                        Step::Pending(Self {
-                            hello,
-                            state: State::Asked { wire, until },
-                        })
+                        Step::Pending(Self { hello, state: State::Asked { wire, until } })
                     }
                     Err(error) => Step::Failed(CallError::Wire(error)),
                 },
@@ -139,25 +125,14 @@ impl Call {
                 Ok(None) if Instant::now() >= until => {
                     Step::Failed(CallError::Wire(WireError::Deadline))
                 }
-                Ok(None) => Step::Pending(Self {
-                    hello,
-                    state: State::Asked { wire, until },
-                }),
-                Ok(Some(Message::Welcome { identity, serving })) => Step::Welcome(Welcome {
-                    wire,
-                    peer: identity,
-                    serving,
-                }),
+                Ok(None) => Step::Pending(Self { hello, state: State::Asked { wire, until } }),
+                Ok(Some(Message::Welcome { identity, serving })) => {
+                    Step::Welcome(Welcome { wire, peer: identity, serving })
+                }
                 Ok(Some(Message::Queued { place })) => {
                     // A queued caller hears from the server again and again; it is silence that ends the wait.
                     let until = Instant::now() + WELCOME;
-                    Step::Queued(
-                        Self {
-                            hello,
-                            state: State::Asked { wire, until },
-                        },
-                        place,
-                    )
+                    Step::Queued(Self { hello, state: State::Asked { wire, until } }, place)
                 }
                 Ok(Some(Message::Refused { why })) => Step::Failed(CallError::Refused(why)),
                 Ok(Some(other)) => Step::Failed(CallError::Unexpected(other.name())),

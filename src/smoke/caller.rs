@@ -100,18 +100,12 @@ impl Caller {
     pub(crate) fn welcome(&mut self, identity: &Identity, serving: bool) {
         self.until = Instant::now() + PATIENCE;
         self.standing = Standing::Welcomed;
-        self.say(&Message::Welcome {
-            identity: identity.clone(),
-            serving,
-        });
+        self.say(&Message::Welcome { identity: identity.clone(), serving });
     }
 
     /// Tells a waiting caller its place, when it is new or was told some time ago.
     pub(crate) fn queue(&mut self, place: u32) {
-        if self
-            .told
-            .is_none_or(|(told, at)| told != place || at.elapsed() >= REMINDER)
-        {
+        if self.told.is_none_or(|(told, at)| told != place || at.elapsed() >= REMINDER) {
             self.told = Some((place, Instant::now()));
             self.say(&Message::Queued { place });
         }

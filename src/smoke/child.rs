@@ -43,15 +43,10 @@ pub fn main(job: &str) -> u8 {
         if let Ok(mut line) = serde_json::to_string(&event) {
             line.push('\n');
             // A parent that does not listen any more has ended; so will this process.
-            let _ = stdout
-                .write_all(line.as_bytes())
-                .and_then(|()| stdout.flush());
+            let _ = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
         }
     };
-    let wire = io::stdin()
-        .as_fd()
-        .try_clone_to_owned()
-        .map_err(|error| error.to_string());
+    let wire = io::stdin().as_fd().try_clone_to_owned().map_err(|error| error.to_string());
     let mut wire =
         match wire.and_then(|socket| Wire::new(socket).map_err(|error| error.to_string())) {
             Ok(wire) => wire,
@@ -92,12 +87,7 @@ fn farewell(wire: &mut Wire, why: &str) -> Option<String> {
         _ => None,
     };
     // The peer may be gone, which is then the reason reported already.
-    let _ = wire.send(
-        &Message::Failed {
-            why: why.to_owned(),
-        },
-        soon,
-    );
+    let _ = wire.send(&Message::Failed { why: why.to_owned() }, soon);
     theirs
 }
 
@@ -116,12 +106,7 @@ pub(super) fn attribute(
         Kind::Link => counters.attribute(sent, received),
     };
     let (verdict, observed) = match &attribution {
-        Attribution::Attributable {
-            counters,
-            sent_bytes,
-            received_bytes,
-            ..
-        } => (
+        Attribution::Attributable { counters, sent_bytes, received_bytes, .. } => (
             Verdict::Met,
             format!(
                 "{counters} moved by {sent_bytes} and {received_bytes} bytes, at least the payload of {sent} and {received}"

@@ -202,11 +202,7 @@ mod tests {
     #[test]
     fn counters_that_moved_too_little_are_named_with_both_numbers() {
         let sys = tempfile::tempdir().expect("tempdir");
-        set(
-            sys.path(),
-            "class/infiniband/irdma1/ports/1/counters/port_xmit_data",
-            "N/A (no PMA)",
-        );
+        set(sys.path(), "class/infiniband/irdma1/ports/1/counters/port_xmit_data", "N/A (no PMA)");
         set(sys.path(), "class/net/ens1f0/statistics/tx_bytes", "10");
         set(sys.path(), "class/net/ens1f0/statistics/rx_bytes", "10");
         let before = Counters::read(sys.path(), "ens1f0", &port());

@@ -108,15 +108,9 @@ mod tests {
 
     #[test]
     fn status_12_is_a_silent_peer_and_not_a_number() {
-        let reason = Reason::Completion {
-            status: 12,
-            name: "RETRY_EXC_ERR".to_owned(),
-            vendor: 0,
-        };
-        let stage = unmet(
-            SmokeRung::Data,
-            &VerbsError::new("RDMA", "write-lat of 2 bytes", reason),
-        );
+        let reason = Reason::Completion { status: 12, name: "RETRY_EXC_ERR".to_owned(), vendor: 0 };
+        let stage =
+            unmet(SmokeRung::Data, &VerbsError::new("RDMA", "write-lat of 2 bytes", reason));
         assert_eq!(
             stage.observed,
             "RDMA write-lat of 2 bytes: work completion status 12 (RETRY_EXC_ERR), vendor error 0x0"
@@ -131,12 +125,9 @@ mod tests {
     #[test]
     fn the_same_errno_means_what_its_operation_says() {
         let cause = |operation: &str, errno| {
-            unmet(
-                SmokeRung::Device,
-                &VerbsError::new(operation, "x", Reason::Errno(errno)),
-            )
-            .cause
-            .unwrap_or_default()
+            unmet(SmokeRung::Device, &VerbsError::new(operation, "x", Reason::Errno(errno)))
+                .cause
+                .unwrap_or_default()
         };
         assert_eq!(cause("ibv_reg_mr", libc::ENOMEM), MEMLOCK.0);
         assert_eq!(cause("rdma_create_qp", libc::ENOMEM), QUEUE_LIMITS.0);
@@ -149,11 +140,7 @@ mod tests {
         let words = "libibverbs.so.1: cannot open shared object file: No such file or directory";
         let stage = unmet(
             SmokeRung::Device,
-            &VerbsError::new(
-                "opening",
-                "libibverbs.so.1",
-                Reason::Loader(words.to_owned()),
-            ),
+            &VerbsError::new("opening", "libibverbs.so.1", Reason::Loader(words.to_owned())),
         );
         assert_eq!(stage.observed, format!("opening libibverbs.so.1: {words}"));
         assert_eq!(stage.cause.as_deref(), Some(PROVIDER.0));

@@ -75,11 +75,7 @@ fn connect(
         Message::Ready(ready) => Ok(ready),
         other => Err(other),
     })?;
-    emit(Event::Differences(compare(
-        &job.own,
-        &job.peer,
-        Some((&own, &ready)),
-    )));
+    emit(Event::Differences(compare(&job.own, &job.peer, Some((&own, &ready)))));
     check_memory(job, &ready)?;
     if own.port.iwarp != ready.port.iwarp {
         let name = |iwarp| if iwarp { "iWARP" } else { "InfiniBand or RoCE" };
@@ -121,18 +117,12 @@ fn connect_once(
     let object = format!("{} to {peer}", job.own.endpoint.local);
     let soon = || deadline.min(Instant::now() + CONNECT_STEP);
     id.resolve_address(peer, CONNECT_STEP)?;
-    bound
-        .channel
-        .expect(CmEventKind::AddressResolved, &object, soon())?;
+    bound.channel.expect(CmEventKind::AddressResolved, &object, soon())?;
     id.resolve_route(CONNECT_STEP)?;
-    bound
-        .channel
-        .expect(CmEventKind::RouteResolved, &object, soon())?;
+    bound.channel.expect(CmEventKind::RouteResolved, &object, soon())?;
     let queue = bound.queue(&id)?;
     id.connect(&queue, bound.limits(ready), &ready.cookie.to_be_bytes())?;
-    bound
-        .channel
-        .expect(CmEventKind::Established, &object, soon())?;
+    bound.channel.expect(CmEventKind::Established, &object, soon())?;
     Ok((id, queue))
 }
 
@@ -148,14 +138,7 @@ fn too_early(error: &VerbsError) -> bool {
 /// Tells the peer that a test begins and waits until it is prepared.
 fn begin(lane: &mut Lane<'_>, spec: TestSpec, seed: u64, warm_up: bool) -> Result<(), Trouble> {
     let deadline = lane.deadline;
-    lane.wire.send(
-        &Message::Begin {
-            spec,
-            seed,
-            warm_up,
-        },
-        deadline,
-    )?;
+    lane.wire.send(&Message::Begin { spec, seed, warm_up }, deadline)?;
     receive(lane.wire, deadline, |message| match message {
         Message::Go => Ok(()),
         other => Err(other),
@@ -236,19 +219,13 @@ fn bandwidth(
     let size = spec.size_bytes;
     let depth = ChildJob::depth(spec);
     let window = size * depth;
-    let transfer = if spec.test == TestKind::WriteBw {
-        Transfer::Write
-    } else {
-        Transfer::Read
-    };
+    let transfer = if spec.test == TestKind::WriteBw { Transfer::Write } else { Transfer::Read };
     if transfer == Transfer::Write {
-        lane.memory
-            .write(0, &pattern::bytes(seed, window as usize))?;
+        lane.memory.write(0, &pattern::bytes(seed, window as usize))?;
     }
     let mut once = |lane: &mut Lane<'_>, budget: Duration, warm_up: bool| {
         if transfer == Transfer::Read {
-            lane.memory
-                .write(lane.half as usize, &vec![0; window as usize])?;
+            lane.memory.write(lane.half as usize, &vec![0; window as usize])?;
         }
         begin(lane, spec, seed, warm_up)?;
         let (operations, duration) = lane.stream(transfer, size, depth, budget)?;
@@ -260,11 +237,8 @@ fn bandwidth(
         Ok::<_, Trouble>((operations, duration))
     };
     once(lane, Duration::ZERO, true)?;
-    let (operations, duration) = once(
-        lane,
-        Duration::from_millis(u64::from(job.test_budget_ms)),
-        false,
-    )?;
+    let (operations, duration) =
+        once(lane, Duration::from_millis(u64::from(job.test_budget_ms)), false)?;
     let checked = match transfer {
         Transfer::Write => check_peers(lane, window)?,
         Transfer::Read => check_own(lane, seed, window)?,
@@ -286,9 +260,7 @@ fn check_own(lane: &Lane<'_>, seed: u64, bytes: u32) -> Result<bool, Trouble> {
     lane.memory.read(lane.half as usize, &mut found)?;
     match pattern::mismatch(seed, &found) {
         None => Ok(true),
-        Some(what) => Err(Trouble::Wrong(format!(
-            "data received here is wrong: {what}"
-        ))),
+        Some(what) => Err(Trouble::Wrong(format!("data received here is wrong: {what}"))),
     }
 }
 
@@ -302,9 +274,7 @@ fn check_peers(lane: &mut Lane<'_>, bytes: u32) -> Result<bool, Trouble> {
     })?;
     match mismatch {
         None => Ok(true),
-        Some(what) => Err(Trouble::Wrong(format!(
-            "data received by the peer is wrong: {what}"
-        ))),
+        Some(what) => Err(Trouble::Wrong(format!("data received by the peer is wrong: {what}"))),
     }
 }
 
@@ -324,19 +294,9 @@ fn finish(
             payload.sent_bytes, payload.received_bytes
         ),
     )));
-    let Payload {
-        sent_bytes,
-        received_bytes,
-    } = payload;
+    let Payload { sent_bytes, received_bytes } = payload;
     let attribution = super::child::attribute(job, counters, sent_bytes, received_bytes, emit);
-    wire.send(
-        &Message::Finished {
-            sent_bytes,
-            received_bytes,
-            attribution,
-        },
-        deadline,
-    )?;
+    wire.send(&Message::Finished { sent_bytes, received_bytes, attribution }, deadline)?;
     let theirs = receive(wire, deadline, |message| match message {
         Message::Finished { attribution, .. } => Ok(attribution),
         other => Err(other),

@@ -46,13 +46,8 @@ impl<'a> Lane<'a> {
             deadline,
             wire,
             outstanding: 0,
-            spins_before_yield: thread::available_parallelism().map_or(0, |count| {
-                if count.get() > 1 {
-                    SPINS_BEFORE_YIELD
-                } else {
-                    0
-                }
-            }),
+            spins_before_yield: thread::available_parallelism()
+                .map_or(0, |count| if count.get() > 1 { SPINS_BEFORE_YIELD } else { 0 }),
         }
     }
 
@@ -168,23 +163,13 @@ impl<'a> Lane<'a> {
     }
 
     fn write(&mut self, from: u32, to: u32, size: u32) -> Result<(), VerbsError> {
-        self.queue.post(
-            Transfer::Write,
-            (self.memory, from),
-            (self.remote, to),
-            size,
-        )?;
+        self.queue.post(Transfer::Write, (self.memory, from), (self.remote, to), size)?;
         self.outstanding += 1;
         Ok(())
     }
 
     fn read(&mut self, into: u32, from: u32, size: u32) -> Result<(), VerbsError> {
-        self.queue.post(
-            Transfer::Read,
-            (self.memory, into),
-            (self.remote, from),
-            size,
-        )?;
+        self.queue.post(Transfer::Read, (self.memory, into), (self.remote, from), size)?;
         self.outstanding += 1;
         Ok(())
     }
@@ -195,10 +180,7 @@ impl<'a> Lane<'a> {
             .queue
             .completions()
             .poll(what)
-            .map_err(|error| VerbsError {
-                object: format!("{what} of {size} bytes"),
-                ..error
-            })?;
+            .map_err(|error| VerbsError { object: format!("{what} of {size} bytes"), ..error })?;
         self.outstanding = self.outstanding.saturating_sub(count);
         Ok(count)
     }
@@ -300,10 +282,7 @@ mod tests {
     fn a_count_is_never_zero_never_the_last_and_never_its_predecessors() {
         for index in 0..1000 {
             let count = counted(index);
-            assert!(
-                count != 0 && count != LAST && count != counted(index + 1),
-                "{index}: {count}"
-            );
+            assert!(count != 0 && count != LAST && count != counted(index + 1), "{index}: {count}");
         }
     }
 }

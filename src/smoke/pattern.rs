@@ -34,13 +34,8 @@ pub(crate) fn mismatch(seed: u64, found: &[u8]) -> Option<String> {
     if wanted == found {
         return None;
     }
-    let wrong = || {
-        wanted
-            .iter()
-            .zip(found)
-            .enumerate()
-            .filter(|(_, (wanted, found))| wanted != found)
-    };
+    let wrong =
+        || wanted.iter().zip(found).enumerate().filter(|(_, (wanted, found))| wanted != found);
     let (offset, (wanted, first)) = wrong().next()?;
     Some(format!(
         "byte {offset} of {} is {first:#04x}, expected {wanted:#04x}; {} bytes differ",

@@ -56,13 +56,7 @@ pub(crate) struct Hello {
 
 impl Hello {
     pub(crate) fn new(identity: Identity, tests: Vec<TestSpec>, test_budget_ms: u32) -> Self {
-        Self {
-            protocol: PROTOCOL.to_owned(),
-            version: VERSION,
-            identity,
-            tests,
-            test_budget_ms,
-        }
+        Self { protocol: PROTOCOL.to_owned(), version: VERSION, identity, tests, test_budget_ms }
     }
 
     /// Why this end does not talk to the sender, if so.
@@ -166,11 +160,7 @@ impl Message {
             && (preamble.protocol != PROTOCOL || preamble.version != VERSION)
         {
             let Preamble { protocol, version } = preamble;
-            let protocol: String = protocol
-                .chars()
-                .take(32)
-                .filter(|c| !c.is_control())
-                .collect();
+            let protocol: String = protocol.chars().take(32).filter(|c| !c.is_control()).collect();
             return Err(WireError::NotAMessage(format!(
                 "it speaks {protocol} version {version}, this end {PROTOCOL} version {VERSION}"
             )));
@@ -207,21 +197,10 @@ pub(crate) fn compare(
     let mtu = |identity: &Identity| identity.netdev_mtu_bytes.map(|bytes| bytes.to_string());
     let rdma_mtu = |ready: &Ready| Some(ready.port.active_mtu_bytes.to_string());
     let transport = |ready: &Ready| {
-        Some(
-            if ready.port.iwarp {
-                "iWARP"
-            } else {
-                "InfiniBand or RoCE"
-            }
-            .to_owned(),
-        )
+        Some(if ready.port.iwarp { "iWARP" } else { "InfiniBand or RoCE" }.to_owned())
     };
     let mut pairs = vec![
-        (
-            "mode",
-            local.endpoint.mode.clone(),
-            peer.endpoint.mode.clone(),
-        ),
+        ("mode", local.endpoint.mode.clone(), peer.endpoint.mode.clone()),
         ("netdev MTU", mtu(local), mtu(peer)),
     ];
     if let Some((local, peer)) = ready {
@@ -231,11 +210,9 @@ pub(crate) fn compare(
     pairs
         .into_iter()
         .filter_map(|(what, local, peer)| match (local, peer) {
-            (Some(local), Some(peer)) if local != peer => Some(Difference {
-                what: what.to_owned(),
-                local,
-                peer,
-            }),
+            (Some(local), Some(peer)) if local != peer => {
+                Some(Difference { what: what.to_owned(), local, peer })
+            }
             _ => None,
         })
         .collect()

@@ -88,10 +88,7 @@ pub(crate) fn call(
         }
         let (fd, events) = call.interest();
         let mut fds = [PollFd::new(fd, events)];
-        let _ = poll(
-            &mut fds,
-            timeout(call.until().min(deadline).saturating_duration_since(now)),
-        );
+        let _ = poll(&mut fds, timeout(call.until().min(deadline).saturating_duration_since(now)));
     }
 }
 
@@ -106,9 +103,7 @@ pub(crate) fn meet(
         meeting,
         listener,
         callers: Vec::new(),
-        call: Calling::Idle {
-            until: Instant::now(),
-        },
+        call: Calling::Idle { until: Instant::now() },
         last_error: None,
         last_call: None,
     };
@@ -168,9 +163,7 @@ impl Hall<'_> {
     }
 
     fn welcomed(&self) -> bool {
-        self.callers
-            .iter()
-            .any(|caller| *caller.standing() == Standing::Welcomed)
+        self.callers.iter().any(|caller| *caller.standing() == Standing::Welcomed)
     }
 
     /// One round without waits.
@@ -183,21 +176,13 @@ impl Hall<'_> {
                 caller.queue(0);
             }
         }
-        if let Some(index) = self
-            .callers
-            .iter()
-            .position(|caller| *caller.standing() == Standing::Started)
+        if let Some(index) =
+            self.callers.iter().position(|caller| *caller.standing() == Standing::Started)
         {
             let (wire, hello) = self.callers.swap_remove(index).into_parts()?;
-            return Some(Kept {
-                wire,
-                role: Role::Responder,
-                peer: hello.identity.clone(),
-                hello,
-            });
+            return Some(Kept { wire, role: Role::Responder, peer: hello.identity.clone(), hello });
         }
-        self.callers
-            .retain(|caller| !matches!(caller.standing(), Standing::Gone(_)));
+        self.callers.retain(|caller| !matches!(caller.standing(), Standing::Gone(_)));
         if let Some(kept) = self.advance_call(progress) {
             return Some(kept);
         }
@@ -231,10 +216,8 @@ impl Hall<'_> {
         let idle = Calling::Idle { until: now + PAUSE };
         self.call = match std::mem::replace(&mut self.call, idle) {
             Calling::Idle { until } => {
-                let hurried = self
-                    .callers
-                    .iter()
-                    .any(|caller| *caller.standing() == Standing::Waiting);
+                let hurried =
+                    self.callers.iter().any(|caller| *caller.standing() == Standing::Waiting);
                 if self.welcomed() || (now < until && !hurried) {
                     Calling::Idle { until }
                 } else {
@@ -258,11 +241,7 @@ impl Hall<'_> {
                     Calling::Under(call)
                 }
                 Step::Welcome(welcome) => {
-                    let until = if welcome.serving {
-                        now + SERVE_GRACE
-                    } else {
-                        now
-                    };
+                    let until = if welcome.serving { now + SERVE_GRACE } else { now };
                     Calling::Welcomed { welcome, until }
                 }
                 Step::Failed(error) => self.failed(error),
@@ -280,9 +259,7 @@ impl Hall<'_> {
 
     fn failed(&mut self, error: CallError) -> Calling {
         self.last_error = Some(error);
-        Calling::Idle {
-            until: Instant::now() + PAUSE,
-        }
+        Calling::Idle { until: Instant::now() + PAUSE }
     }
 
     /// Welcomes the peer's call where the rule allows it.
@@ -305,9 +282,7 @@ impl Hall<'_> {
         });
         let Some(index) = chosen else { return };
         if gives_way {
-            self.call = Calling::Idle {
-                until: Instant::now() + PAUSE,
-            };
+            self.call = Calling::Idle { until: Instant::now() + PAUSE };
         }
         self.callers[index].welcome(&self.meeting.hello.identity, false);
     }
@@ -316,16 +291,9 @@ impl Hall<'_> {
     fn wait(&self, longest: Duration) {
         let mut fds: Vec<PollFd<'_>> = Vec::new();
         if let Some(listener) = &self.listener {
-            fds.push(PollFd::new(
-                std::os::fd::AsFd::as_fd(listener),
-                PollFlags::POLLIN,
-            ));
+            fds.push(PollFd::new(std::os::fd::AsFd::as_fd(listener), PollFlags::POLLIN));
         }
-        fds.extend(
-            self.callers
-                .iter()
-                .map(|caller| PollFd::new(caller.fd(), PollFlags::POLLIN)),
-        );
+        fds.extend(self.callers.iter().map(|caller| PollFd::new(caller.fd(), PollFlags::POLLIN)));
         if let Calling::Under(call) = &self.call {
             let (fd, events) = call.interest();
             fds.push(PollFd::new(fd, events));
@@ -337,14 +305,8 @@ impl Hall<'_> {
 /// Starts a welcomed call: from here on this end means it.
 fn start(welcome: Welcome, hello: &Hello) -> Result<Kept, CallError> {
     let Welcome { mut wire, peer, .. } = welcome;
-    wire.send(&Message::Start, Instant::now() + SEND)
-        .map_err(CallError::Wire)?;
-    Ok(Kept {
-        wire,
-        role: Role::Initiator,
-        peer,
-        hello: hello.clone(),
-    })
+    wire.send(&Message::Start, Instant::now() + SEND).map_err(CallError::Wire)?;
+    Ok(Kept { wire, role: Role::Initiator, peer, hello: hello.clone() })
 }
 
 /// Gives a link-local address the scope of another.

@@ -83,32 +83,18 @@ pub(super) fn traffic(
         Role::Initiator => "connected to",
         Role::Responder => "accepted from",
     };
-    let observed = format!(
-        "control connection {way} {} port {}",
-        job.peer_address(),
-        job.port
-    );
-    show(
-        &mut outcome,
-        Stage::met(SmokeRung::Control, observed),
-        progress,
-    );
+    let observed = format!("control connection {way} {} port {}", job.peer_address(), job.port);
+    show(&mut outcome, Stage::met(SmokeRung::Control, observed), progress);
     outcome.role = Some(kept.role);
     outcome.differences = compare(&own, &kept.peer, None);
     let child = child_job(job, kept.role, Kind::Link, own, &kept);
     let deadline = Instant::now() + job.limits.traffic;
     let end = command(&child).and_then(|command| {
-        supervise(
-            command,
-            kept.wire.into_socket(),
-            deadline,
-            stop,
-            &mut |event| {
-                if let Some(shown) = outcome.fold(event) {
-                    progress(shown);
-                }
-            },
-        )
+        supervise(command, kept.wire.into_socket(), deadline, stop, &mut |event| {
+            if let Some(shown) = outcome.fold(event) {
+                progress(shown);
+            }
+        })
     });
     conclude(outcome, end, progress)
 }
@@ -131,10 +117,7 @@ fn loopback(
     };
     show(
         &mut outcome,
-        Stage::met(
-            SmokeRung::Control,
-            "both ends are on this port (socket pair)",
-        ),
+        Stage::met(SmokeRung::Control, "both ends are on this port (socket pair)"),
         progress,
     );
     let deadline = Instant::now() + job.limits.traffic;
@@ -187,10 +170,9 @@ fn conclude(
     };
     let stage = match end {
         Ok(End::Done) => None,
-        Ok(End::Died(how)) => Some(Stage::unmet(
-            rung,
-            format!("the traffic process ended by itself{what}: {how}"),
-        )),
+        Ok(End::Died(how)) => {
+            Some(Stage::unmet(rung, format!("the traffic process ended by itself{what}: {how}")))
+        }
         Ok(End::Late(stuck)) => {
             let stuck = stuck.map(|stuck| format!("; {stuck}")).unwrap_or_default();
             Some(
@@ -266,9 +248,7 @@ fn refusal(job: &Job) -> Option<String> {
 /// What this end says of itself.
 pub(super) fn identity(endpoint: &Endpoint) -> Identity {
     Identity {
-        host: gethostname()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default(),
+        host: gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         netdev_mtu_bytes: netdev_mtu(sysfs(), &endpoint.netdev),
         endpoint: endpoint.clone(),
     }
@@ -310,10 +290,9 @@ fn neighbour_stage(job: &Job) -> Option<Stage> {
     let peer = job.peer_address();
     let wanted = &job.endpoint.netdev;
     Some(match neighbour(&table, peer)? {
-        Neighbour::Known { mac, netdev } if netdev == *wanted => Stage::met(
-            SmokeRung::Neighbour,
-            format!("{peer} is {mac} on {netdev} (/proc/net/arp)"),
-        ),
+        Neighbour::Known { mac, netdev } if netdev == *wanted => {
+            Stage::met(SmokeRung::Neighbour, format!("{peer} is {mac} on {netdev} (/proc/net/arp)"))
+        }
         Neighbour::Known { mac, netdev } => Stage::unknown(
             SmokeRung::Neighbour,
             format!("{peer} is {mac} on {netdev}, not on {wanted} (/proc/net/arp)"),
@@ -363,26 +342,18 @@ fn control_stage(job: &Job, not_met: NotMet) -> Stage {
         NotMet::Listen(error) => {
             return Stage::unmet(
                 SmokeRung::Control,
-                format!(
-                    "listening on {} port {}: {error}",
-                    job.endpoint.local, job.port
-                ),
+                format!("listening on {} port {}: {error}", job.endpoint.local, job.port),
             );
         }
         NotMet::Call(error) | NotMet::NeverCame(Some(error)) => error,
         NotMet::NeverCame(None) => CallError::NoAnswer,
     };
-    let stage = Stage::unmet(
-        SmokeRung::Control,
-        format!("connecting to {target}: {}", sentence(&error)),
-    );
+    let stage =
+        Stage::unmet(SmokeRung::Control, format!("connecting to {target}: {}", sentence(&error)));
     match error {
         CallError::Connect(Errno::ECONNREFUSED) => stage.because(
             "the peer is reachable, but no smoke server listens there",
-            &format!(
-                "start it on the peer: `roce-setup serve` (port {})",
-                job.port
-            ),
+            &format!("start it on the peer: `roce-setup serve` (port {})", job.port),
         ),
         CallError::Connect(Errno::EHOSTUNREACH | Errno::EACCES | Errno::EPERM) => stage.because(
             "a firewall rejects the port, or nobody answers for the address on this subnet",
@@ -394,10 +365,7 @@ fn control_stage(job: &Job, not_met: NotMet) -> Stage {
         ),
         CallError::NoAnswer => stage.because(
             "the peer is off, the link is broken, or a firewall drops the port silently",
-            &format!(
-                "check the peer's link and address; open TCP port {} on the peer",
-                job.port
-            ),
+            &format!("check the peer's link and address; open TCP port {} on the peer", job.port),
         ),
         CallError::Refused(_) => stage,
         CallError::Wire(_) | CallError::Unexpected(_) => stage.because(

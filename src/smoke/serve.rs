@@ -89,13 +89,7 @@ pub fn serve(
         .iter()
         .map(|endpoint| Door::open(endpoint, options.port))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut server = Server {
-        options,
-        doors,
-        clients: VecDeque::new(),
-        running: None,
-        served: 0,
-    };
+    let mut server = Server { options, doors, clients: VecDeque::new(), running: None, served: 0 };
     loop {
         if matches!(signals.read_signal(), Ok(Some(_)))
             || options.most_tests.is_some_and(|most| server.served >= most)
@@ -122,10 +116,7 @@ impl Door {
             Ok(listener)
         });
         match listener {
-            Ok(listener) => Ok(Self {
-                endpoint: endpoint.clone(),
-                listener,
-            }),
+            Ok(listener) => Ok(Self { endpoint: endpoint.clone(), listener }),
             Err(error) => Err(ServeError::Listen {
                 netdev: endpoint.netdev.clone(),
                 address: endpoint.local,
@@ -166,21 +157,18 @@ impl Server<'_> {
         for client in &mut self.clients {
             client.caller.step();
         }
-        self.clients
-            .retain(|client| match client.caller.standing() {
-                Standing::Gone(why) => {
-                    progress(Progress::Client {
-                        peer: client.caller.from,
-                        what: format!("was not tested: {why}"),
-                    });
-                    false
-                }
-                _ => true,
-            });
-        let started = self
-            .clients
-            .iter()
-            .position(|client| *client.caller.standing() == Standing::Started);
+        self.clients.retain(|client| match client.caller.standing() {
+            Standing::Gone(why) => {
+                progress(Progress::Client {
+                    peer: client.caller.from,
+                    what: format!("was not tested: {why}"),
+                });
+                false
+            }
+            _ => true,
+        });
+        let started =
+            self.clients.iter().position(|client| *client.caller.standing() == Standing::Started);
         if let Some(client) = started.and_then(|index| self.clients.remove(index)) {
             self.begin_test(client, progress);
         }
@@ -191,10 +179,7 @@ impl Server<'_> {
         for (index, door) in self.doors.iter().enumerate() {
             while let Some(mut caller) = Caller::accept(&door.listener) {
                 if self.clients.len() < MAX_CLIENTS {
-                    self.clients.push_back(Client {
-                        door: index,
-                        caller,
-                    });
+                    self.clients.push_back(Client { door: index, caller });
                 } else {
                     caller.refuse(format!(
                         "{MAX_CLIENTS} clients are waiting already; try again later"
@@ -208,9 +193,7 @@ impl Server<'_> {
     fn invite(&mut self) {
         let mut ahead = u32::from(self.running.is_some());
         ahead += u32::from(
-            self.clients
-                .iter()
-                .any(|client| *client.caller.standing() == Standing::Welcomed),
+            self.clients.iter().any(|client| *client.caller.standing() == Standing::Welcomed),
         );
         let mut waiting: Vec<&mut Client> = self
             .clients
@@ -248,17 +231,9 @@ impl Server<'_> {
             peer: Peer::Serving { address: from },
             port: self.options.port,
             tests: hello.tests.clone(),
-            limits: Limits {
-                test_budget_ms: hello.test_budget_ms,
-                ..self.options.limits
-            },
+            limits: Limits { test_budget_ms: hello.test_budget_ms, ..self.options.limits },
         };
-        let kept = Kept {
-            wire,
-            role: Role::Responder,
-            peer,
-            hello,
-        };
+        let kept = Kept { wire, role: Role::Responder, peer, hello };
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = thread::spawn(move || {
@@ -270,11 +245,7 @@ impl Server<'_> {
     }
 
     fn finish_test(&mut self, progress: &mut dyn FnMut(Progress)) {
-        if self
-            .running
-            .as_ref()
-            .is_some_and(|running| running.thread.is_finished())
-        {
+        if self.running.as_ref().is_some_and(|running| running.thread.is_finished()) {
             self.conclude(progress);
         }
     }
@@ -288,11 +259,7 @@ impl Server<'_> {
         let what = match thread.join() {
             Err(_) => "its test ended in an internal error".to_owned(),
             Ok(outcome) if outcome.ending == Ending::Passed => {
-                format!(
-                    "passed: {} tests on {}",
-                    outcome.figures.len(),
-                    outcome.netdev
-                )
+                format!("passed: {} tests on {}", outcome.figures.len(), outcome.netdev)
             }
             Ok(outcome) => match outcome.diagnosis() {
                 Some(stage) => format!("failed at {}: {}", stage.rung.claim_id(), stage.observed),
@@ -324,14 +291,10 @@ impl Server<'_> {
         };
         let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(
-            self.doors
-                .iter()
-                .map(|door| PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)),
+            self.doors.iter().map(|door| PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)),
         );
         fds.extend(
-            self.clients
-                .iter()
-                .map(|client| PollFd::new(client.caller.fd(), PollFlags::POLLIN)),
+            self.clients.iter().map(|client| PollFd::new(client.caller.fd(), PollFlags::POLLIN)),
         );
         let begin = Instant::now();
         if poll(&mut fds, timeout(longest)).is_err() && begin.elapsed() < GLANCE {

@@ -107,24 +107,12 @@ impl Bound {
                 own.local, port.device, port.port, own.netdev
             ),
         )));
-        Ok(Self {
-            channel,
-            id,
-            domain,
-            completions,
-            memory,
-            port,
-        })
+        Ok(Self { channel, id, domain, completions, memory, port })
     }
 
     /// What the peer is told; `cookie` is the responder's.
     pub(crate) fn ready(&self, rdma_port: u16, cookie: u64) -> Ready {
-        Ready {
-            port: self.port.clone(),
-            memory: self.memory.remote(),
-            rdma_port,
-            cookie,
-        }
+        Ready { port: self.port.clone(), memory: self.memory.remote(), rdma_port, cookie }
     }
 
     /// Reads that may be outstanding in each direction: what both devices allow.
@@ -171,11 +159,7 @@ fn listen(channel: &EventChannel, job: &ChildJob) -> Result<CmId, VerbsError> {
         }
     }
     Err(last.unwrap_or_else(|| {
-        VerbsError::new(
-            "rdma_listen",
-            "on any port",
-            crate::verbs::Reason::Errno(libc::EADDRINUSE),
-        )
+        VerbsError::new("rdma_listen", "on any port", crate::verbs::Reason::Errno(libc::EADDRINUSE))
     }))
 }
 

@@ -13,20 +13,13 @@ pub(crate) fn median(samples: &mut [Duration]) -> Option<Duration> {
     if count % 2 == 1 {
         return Some(upper_middle);
     }
-    lower
-        .iter()
-        .max()
-        .map(|lower_middle| (*lower_middle + upper_middle) / 2)
+    lower.iter().max().map(|lower_middle| (*lower_middle + upper_middle) / 2)
 }
 
 /// Payload over time in 10^9 bits per second. Zero without time.
 pub(crate) fn gbit_per_s(bytes: u64, duration: Duration) -> f64 {
     let seconds = duration.as_secs_f64();
-    if seconds > 0.0 {
-        bytes as f64 * 8.0 / seconds / 1e9
-    } else {
-        0.0
-    }
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e9 } else { 0.0 }
 }
 
 /// A duration in microseconds.
@@ -48,10 +41,7 @@ mod tests {
         assert_eq!(median(&mut ns(&[])), None);
         assert_eq!(median(&mut ns(&[7])), Some(Duration::from_nanos(7)));
         assert_eq!(median(&mut ns(&[9, 1, 5])), Some(Duration::from_nanos(5)));
-        assert_eq!(
-            median(&mut ns(&[9, 1, 5, 100])),
-            Some(Duration::from_nanos(7))
-        );
+        assert_eq!(median(&mut ns(&[9, 1, 5, 100])), Some(Duration::from_nanos(7)));
     }
 
     #[test]

@@ -69,11 +69,7 @@ impl Wire {
         let flags = fcntl(&socket, FcntlArg::F_GETFL).map_err(WireError::Socket)?;
         let flags = OFlag::from_bits_truncate(flags) | OFlag::O_NONBLOCK;
         fcntl(&socket, FcntlArg::F_SETFL(flags)).map_err(WireError::Socket)?;
-        Ok(Self {
-            socket: File::from(socket),
-            partial: Vec::new(),
-            put_back: None,
-        })
+        Ok(Self { socket: File::from(socket), partial: Vec::new(), put_back: None })
     }
 
     /// The socket, to hand it to another process. Call it only between two messages.

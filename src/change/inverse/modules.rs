@@ -7,9 +7,7 @@ use crate::values::Software;
 
 pub(super) fn load(module: &str, before: &Facts) -> Vec<Change> {
     match module_state(module, before) {
-        Some(state) if !state.loaded => vec![Change::RemoveModule {
-            module: module.to_owned(),
-        }],
+        Some(state) if !state.loaded => vec![Change::RemoveModule { module: module.to_owned() }],
         // Loaded: the kernel ignores the parameters, so nothing changes. Unknown: the module may
         // have been there, and removing it would not be an undo.
         _ => Vec::new(),
@@ -27,24 +25,14 @@ pub(super) fn remove(module: &str, before: &Facts) -> Vec<Change> {
         .filter(|(_, value)| !value.is_empty() && value.as_str() != "(null)")
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let mut changes = vec![Change::LoadModule {
-        module: module.to_owned(),
-        parameters,
-    }];
+    let mut changes = vec![Change::LoadModule { module: module.to_owned(), parameters }];
 
     let drivers = network_drivers_of(module);
     changes.extend(settings::devlink_of_drivers(drivers, before));
 
     let kind = software_of_module(module);
     if let Some(kind) = kind {
-        for link in before
-            .state
-            .software
-            .get()
-            .into_iter()
-            .flatten()
-            .filter(|l| l.kind == kind)
-        {
+        for link in before.state.software.get().into_iter().flatten().filter(|l| l.kind == kind) {
             changes.push(Change::AddSoftwareLink {
                 name: software_name(kind, &link.netdev, before)
                     .unwrap_or_else(|| format!("{kind}_{}", link.netdev)),
@@ -58,9 +46,7 @@ pub(super) fn remove(module: &str, before: &Facts) -> Vec<Change> {
         changes.extend(settings::of_subsystem(module, before));
     } else if kind.is_some() || !drivers.is_empty() {
         changes.extend(settings::of_devices(before, |device| {
-            device
-                .software
-                .map_or_else(|| served(device, drivers, before), |own| Some(own) == kind)
+            device.software.map_or_else(|| served(device, drivers, before), |own| Some(own) == kind)
         }));
     }
     changes
@@ -75,11 +61,8 @@ pub(super) fn add_software_link(
     if before.state.software.get().is_none() {
         return Vec::new();
     }
-    let mut changes = vec![Change::RemoveSoftwareLink {
-        kind,
-        netdev: netdev.to_owned(),
-        name: name.to_owned(),
-    }];
+    let mut changes =
+        vec![Change::RemoveSoftwareLink { kind, netdev: netdev.to_owned(), name: name.to_owned() }];
     changes.extend(load(kind.module(), before));
     changes
 }
@@ -94,11 +77,7 @@ pub(super) fn remove_software_link(
         return Vec::new();
     }
     let name = software_name(kind, netdev, before).unwrap_or_else(|| name.to_owned());
-    let mut changes = vec![Change::AddSoftwareLink {
-        name,
-        kind,
-        netdev: netdev.to_owned(),
-    }];
+    let mut changes = vec![Change::AddSoftwareLink { name, kind, netdev: netdev.to_owned() }];
     changes.extend(settings::of_devices(before, |device| {
         device.software == Some(kind) && is_on(device, netdev)
     }));
@@ -111,17 +90,12 @@ fn module_state<'a>(module: &str, before: &'a Facts) -> Option<&'a ModuleState> 
 
 fn software_name(kind: Software, netdev: &str, before: &Facts) -> Option<String> {
     let devices = before.identity.rdma.get()?;
-    let found = devices
-        .iter()
-        .find(|(_, d)| d.software == Some(kind) && is_on(d, netdev));
+    let found = devices.iter().find(|(_, d)| d.software == Some(kind) && is_on(d, netdev));
     found.map(|(name, _)| name.clone())
 }
 
 fn is_on(device: &RdmaDevice, netdev: &str) -> bool {
-    device
-        .ports
-        .values()
-        .any(|port| port.netdev.get().and_then(|n| n.as_deref()) == Some(netdev))
+    device.ports.values().any(|port| port.netdev.get().and_then(|n| n.as_deref()) == Some(netdev))
 }
 
 /// Whether the device belongs to a port of one of these network drivers.
@@ -129,9 +103,6 @@ fn served(device: &RdmaDevice, drivers: &[&str], before: &Facts) -> bool {
     let netdevs = before.identity.netdevs.get();
     netdevs.into_iter().flatten().any(|(name, netdev)| {
         let same = is_on(device, name) || (device.bdf.is_some() && device.bdf == netdev.bdf);
-        same && netdev
-            .driver
-            .as_deref()
-            .is_some_and(|driver| drivers.contains(&driver))
+        same && netdev.driver.as_deref().is_some_and(|driver| drivers.contains(&driver))
     })
 }

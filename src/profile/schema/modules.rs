@@ -30,12 +30,9 @@ pub(super) fn read(context: &mut Context<'_>, node: &Node) -> Vec<Module> {
         let name = &module.wish.name;
         match modules.iter().find(|other| other.wish.name == *name) {
             Some(first) => context.report(
-                Finding::new(
-                    module.name_spot,
-                    format!("the module {name} is here a second time"),
-                )
-                .related(first.name_spot, "it is here already")
-                .help("write all that is asked of a module in one entry"),
+                Finding::new(module.name_spot, format!("the module {name} is here a second time"))
+                    .related(first.name_spot, "it is here already")
+                    .help("write all that is asked of a module in one entry"),
             ),
             None => modules.push(module),
         }
@@ -45,26 +42,18 @@ pub(super) fn read(context: &mut Context<'_>, node: &Node) -> Vec<Module> {
 
 fn module(context: &mut Context<'_>, node: &Node) -> Option<Module> {
     if let Kind::Text(text) = &node.kind {
-        let finding = Finding::new(
-            node.spot,
-            "an entry of `modules` is a group of keys, this is a text",
-        );
+        let finding =
+            Finding::new(node.spot, "an entry of `modules` is a group of keys, this is a text");
         let name = InvalidValue::new("", text, "").given;
         context.report(finding.help(format!("write `- name: {name}`")));
         return None;
     }
-    let fields = context.fields(
-        node,
-        "an entry of `modules`",
-        &["name", "version", "parameters"],
-    )?;
-    let version = fields
-        .get("version")
-        .and_then(|node| context.value(node, "a version requirement"));
-    let parameters = fields
-        .get("parameters")
-        .map(|node| parameters(context, node))
-        .unwrap_or_default();
+    let fields =
+        context.fields(node, "an entry of `modules`", &["name", "version", "parameters"])?;
+    let version =
+        fields.get("version").and_then(|node| context.value(node, "a version requirement"));
+    let parameters =
+        fields.get("parameters").map(|node| parameters(context, node)).unwrap_or_default();
     let Some(name_node) = fields.get("name") else {
         context.report(
             Finding::new(fields.spot, "this entry of `modules` has no `name`")
@@ -85,10 +74,7 @@ fn module(context: &mut Context<'_>, node: &Node) -> Option<Module> {
             line,
         },
         name_spot: name_node.spot,
-        parameter_spots: parameters
-            .into_iter()
-            .map(|(name, (_, spot))| (name, spot))
-            .collect(),
+        parameter_spots: parameters.into_iter().map(|(name, (_, spot))| (name, spot)).collect(),
     })
 }
 
@@ -99,10 +85,7 @@ fn parameters(context: &mut Context<'_>, node: &Node) -> BTreeMap<String, (Strin
         context.report(
             Finding::new(
                 node.spot,
-                format!(
-                    "`parameters` is a group of keys, this is {}",
-                    node.kind_name()
-                ),
+                format!("`parameters` is a group of keys, this is {}", node.kind_name()),
             )
             .help("write `parameters: {roce_ena: 1}`"),
         );
@@ -139,11 +122,7 @@ fn parameters(context: &mut Context<'_>, node: &Node) -> BTreeMap<String, (Strin
 fn parameter_value(context: &mut Context<'_>, name: &str, node: &Node) -> Option<String> {
     if matches!(node.kind, Kind::Bool) {
         let written = context.source.slice(node.spot);
-        let digit = if written.eq_ignore_ascii_case("true") {
-            "1"
-        } else {
-            "0"
-        };
+        let digit = if written.eq_ignore_ascii_case("true") { "1" } else { "0" };
         context.report(
             Finding::new(
                 node.spot,

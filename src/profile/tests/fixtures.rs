@@ -18,17 +18,10 @@ fn cases(name: &str, at_least: usize) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder(name))
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "yaml")
-        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
         .collect();
     files.sort();
-    assert!(
-        files.len() >= at_least,
-        "{name} has only {} cases",
-        files.len()
-    );
+    assert!(files.len() >= at_least, "{name} has only {} cases", files.len());
     files
 }
 
@@ -46,10 +39,7 @@ fn hold(path: &Path, extension: &str, found: &str, failures: &mut Vec<String>) {
     }
     let expected = fs::read_to_string(&beside).unwrap_or_default();
     if expected != found {
-        failures.push(format!(
-            "{}\n--- expected\n{expected}\n--- found\n{found}",
-            path.display()
-        ));
+        failures.push(format!("{}\n--- expected\n{expected}\n--- found\n{found}", path.display()));
     }
 }
 
@@ -80,10 +70,7 @@ fn every_good_profile_has_the_value_beside_it() {
         if hosts.is_empty() {
             hosts.push("any".into());
         }
-        let values: Vec<_> = hosts
-            .iter()
-            .map(|host| profile.for_host(host).unwrap())
-            .collect();
+        let values: Vec<_> = hosts.iter().map(|host| profile.for_host(host).unwrap()).collect();
         let text = serde_json::to_string_pretty(&values).unwrap();
         hold(&path, "json", &format!("{text}\n"), &mut failures);
     }
@@ -99,19 +86,10 @@ fn every_shipped_profile_parses_and_names_itself_as_its_file() {
         let host = profile.hosts().first().map_or("any", String::as_str);
         let chosen = profile.for_host(host).unwrap();
         assert_eq!(chosen.name.as_deref(), Some(stem));
-        assert!(
-            chosen
-                .interfaces
-                .iter()
-                .all(|interface| interface.rdma.is_some()),
-            "{stem}"
-        );
+        assert!(chosen.interfaces.iter().all(|interface| interface.rdma.is_some()), "{stem}");
         names.push(stem.to_owned());
     }
     for wanted in ["e810-rocev2", "s1-femrice", "s1-grt", "soft-roce"] {
-        assert!(
-            names.iter().any(|name| name == wanted),
-            "{wanted} is missing"
-        );
+        assert!(names.iter().any(|name| name == wanted), "{wanted} is missing");
     }
 }

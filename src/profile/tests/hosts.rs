@@ -23,25 +23,18 @@ fn ends(profile: &Profile, host: &str) -> (Option<Peer>, Option<Peer>) {
 }
 
 fn host(name: &str, address: &str) -> Option<Peer> {
-    Some(Peer::Host {
-        name: name.into(),
-        addresses: vec![address.parse().unwrap()],
-    })
+    Some(Peer::Host { name: name.into(), addresses: vec![address.parse().unwrap()] })
 }
 
 #[test]
 fn parallel_lists_give_each_host_its_own_entry() {
     let profile = with_peer("server[1-2]", "100.0.1.[10-11]", "pair");
-    for (name, position, address) in [
-        ("server1", 0, "100.0.1.10/24"),
-        ("SERVER2.cluster.site", 1, "100.0.1.11/24"),
-    ] {
+    for (name, position, address) in
+        [("server1", 0, "100.0.1.10/24"), ("SERVER2.cluster.site", 1, "100.0.1.11/24")]
+    {
         let chosen = profile.for_host(name).unwrap();
         assert_eq!(chosen.position, Some(position));
-        assert_eq!(
-            chosen.host.as_deref(),
-            Some(profile.hosts()[position].as_str())
-        );
+        assert_eq!(chosen.host.as_deref(), Some(profile.hosts()[position].as_str()));
         assert_eq!(chosen.interfaces[0].ipv4, [address.parse().unwrap()]);
     }
 }
@@ -60,10 +53,7 @@ fn in_a_ring_each_calls_the_next_and_is_called_by_the_one_before() {
     let profile = with_peer("n[1-3]", "100.0.1.[1-3]", "ring");
     for (own, next, before) in [(1, 2, 3), (2, 3, 1), (3, 1, 2)] {
         let peer = |n: i32| host(&format!("n{n}"), &format!("100.0.1.{n}"));
-        assert_eq!(
-            ends(&profile, &format!("n{own}")),
-            (peer(next), peer(before))
-        );
+        assert_eq!(ends(&profile, &format!("n{own}")), (peer(next), peer(before)));
     }
     let two = with_peer("n[1-2]", "100.0.1.[1-2]", "ring");
     assert_eq!(ends(&two, "n2"), (host("n1", "100.0.1.1"), None));
@@ -97,10 +87,7 @@ fn an_address_is_tested_on_the_interface_in_its_subnet() {
     );
     let smoke = profile.for_host("any").unwrap().smoke.unwrap();
     let peers: Vec<_> = smoke.links.iter().map(|link| link.peer.clone()).collect();
-    assert_eq!(
-        peers,
-        [None, Some(Peer::Address("10.0.2.2".parse().unwrap()))]
-    );
+    assert_eq!(peers, [None, Some(Peer::Address("10.0.2.2".parse().unwrap()))]);
 }
 
 #[test]
@@ -121,9 +108,6 @@ fn another_host_is_refused_with_the_hosts_and_the_option() {
 fn a_profile_without_hosts_fits_every_host() {
     let profile = profile("version: 1\ninterfaces:\n  - name: ens1f0\n    rdma: {mode: iwarp}\n");
     let chosen = profile.for_host("whatever").unwrap();
-    assert_eq!(
-        (chosen.host, chosen.position, chosen.hosts.len()),
-        (None, None, 0)
-    );
+    assert_eq!((chosen.host, chosen.position, chosen.hosts.len()), (None, None, 0));
     assert_eq!(chosen.interfaces[0].line, 3);
 }

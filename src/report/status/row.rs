@@ -117,7 +117,8 @@ impl Row {
                 if let Some(info) = row.take("version", seen) {
                     row.driver.get_or_insert(info.driver);
                     row.version = Some(info.version);
-                    row.firmware = Some(info.firmware).filter(|text| !matches!(text.as_str(), "" | "N/A"));
+                    row.firmware =
+                        Some(info.firmware).filter(|text| !matches!(text.as_str(), "" | "N/A"));
                 } else {
                     row.unknown.insert("firmware", seen.why_not());
                 }
@@ -149,7 +150,8 @@ impl Row {
     }
 
     fn add_rdma(&mut self, name: &str, number: u32, device: &RdmaDevice, port: &RdmaPort) {
-        self.rdma = Some(if device.ports.len() > 1 { format!("{name}/{number}") } else { name.to_owned() });
+        self.rdma =
+            Some(if device.ports.len() > 1 { format!("{name}/{number}") } else { name.to_owned() });
         self.port = Some(number);
         self.pci = self.pci.take().or_else(|| device.bdf.map(|bdf| bdf.to_string()));
         if let Some(kind) = device.software {

@@ -54,7 +54,8 @@ fn rdma(netdev: &str, state: PortState, gids: &[(u32, &str, GidType)]) -> RdmaDe
 /// RoCE on a VLAN, and what the table leaves out.
 fn host() -> Facts {
     let mut facts = Facts { format: 1, host: "server1".to_owned(), ..Facts::default() };
-    let software = |kind: &str| Netdev { kind: NetdevKind::Virtual(kind.to_owned()), ..Netdev::default() };
+    let software =
+        |kind: &str| Netdev { kind: NetdevKind::Virtual(kind.to_owned()), ..Netdev::default() };
     facts.identity.netdevs = known(BTreeMap::from([
         ("lo".to_owned(), Netdev { kind: NetdevKind::Loopback, ..Netdev::default() }),
         ("ens1f0".to_owned(), card(2, "0000:02:00.0", true)),
@@ -92,10 +93,11 @@ fn host() -> Facts {
         ("eno1".to_owned(), Seen::unknown("Operation not permitted", "SIOCETHTOOL")),
         ("vlan5".to_owned(), driver("802.1Q VLAN Support", "N/A")),
     ]);
-    let roce = rdma("ens1f0", PortState::Active, &[
-        (0, "fe80::1", GidType::RoceV2),
-        (1, "::ffff:100.0.1.10", GidType::RoceV2),
-    ]);
+    let roce = rdma(
+        "ens1f0",
+        PortState::Active,
+        &[(0, "fe80::1", GidType::RoceV2), (1, "::ffff:100.0.1.10", GidType::RoceV2)],
+    );
     let iwarp = RdmaDevice {
         node_type: known(NodeType::Rnic),
         protocol: known(Protocol::Iw),
@@ -123,18 +125,29 @@ fn table(facts: &Facts, detail: Detail) -> String {
 
 #[test]
 fn ports_with_and_without_rdma_are_shown_and_virtual_ones_are_not() {
-    insta::assert_snapshot!(table(&host(), Detail::Normal), @"");
+    insta::assert_snapshot!(table(&host(), Detail::Normal), @r"
+    NETDEV  RDMA        PCI           DRIVER    VERSION  FIRMWARE                  MODE    STATE              MTU   GID               RATE      NUMA
+    eno1    -           0000:01:00.0  tg3       ?        ?                         -       down               1500  -                 -         ?
+    ens1f0  rdmap2s0f0  0000:02:00.0  ice       1.9.11   3.20 0x8000d84c 1.3146.0  rocev2  ACTIVE             4200  1 v2 100.0.1.10   100 Gb/s  1
+    ens1f1  irdma1      0000:02:00.1  ice       1.9.11   3.20 0x8000d84c 1.3146.0  iwarp   DOWN (no carrier)  1500  -                 100 Gb/s  1
+    vlan5   rxe0        -             rdma_rxe  -        -                         rocev2  ACTIVE             1500  0 v2 2001:db8::5  100 Gb/s  -
+
+    ?  some readings are unknown (?); --verbose tells why
+    ");
 }
 
 #[test]
 fn verbose_gives_the_reasons_of_unknown_readings() {
     let text = table(&host(), Detail::Verbose);
     let reasons: Vec<&str> = text.lines().filter(|line| line.starts_with('?')).collect();
-    assert_eq!(reasons, [
-        "?  eno1 firmware: SIOCETHTOOL: Operation not permitted",
-        "?  eno1 numa: /sys/.../numa_node: -1",
-        "?  eno1 version: SIOCETHTOOL: Operation not permitted",
-    ]);
+    assert_eq!(
+        reasons,
+        [
+            "?  eno1 firmware: SIOCETHTOOL: Operation not permitted",
+            "?  eno1 numa: /sys/.../numa_node: -1",
+            "?  eno1 version: SIOCETHTOOL: Operation not permitted",
+        ]
+    );
 }
 
 #[test]
@@ -146,7 +159,14 @@ fn a_device_without_an_interface_and_readings_that_failed_are_not_left_out() {
     port.netdev = Seen::unknown("No such device", "/sys/class/infiniband/mlx5_0/device/net");
     port.state = Seen::unknown("Invalid argument", "/sys/class/infiniband/mlx5_0/ports/1/state");
     facts.identity.rdma = known(BTreeMap::from([("mlx5_0".to_owned(), device)]));
-    insta::assert_snapshot!(table(&facts, Detail::Verbose), @"");
+    insta::assert_snapshot!(table(&facts, Detail::Verbose), @r"
+    NETDEV  RDMA    PCI           DRIVER  VERSION  FIRMWARE  MODE    STATE  MTU  GID  RATE      NUMA
+    ?       mlx5_0  0000:02:00.0  -       -        -         rocev2  ?      -    -    100 Gb/s  -
+
+    ?  network interfaces are unknown: rtnetlink: Permission denied
+    ?  mlx5_0 netdev: /sys/class/infiniband/mlx5_0/device/net: No such device
+    ?  mlx5_0 state: /sys/class/infiniband/mlx5_0/ports/1/state: Invalid argument
+    ");
 }
 
 #[test]
@@ -154,10 +174,7 @@ fn an_empty_host_says_so() {
     let mut facts = Facts::default();
     facts.identity.netdevs = known(BTreeMap::new());
     facts.identity.rdma = known(BTreeMap::new());
-    assert_eq!(
-        table(&facts, Detail::Normal),
-        "no physical network interface and no RDMA device\n"
-    );
+    assert_eq!(table(&facts, Detail::Normal), "no physical network interface and no RDMA device\n");
 }
 
 #[test]

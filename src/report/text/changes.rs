@@ -9,7 +9,8 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     let records: Vec<&ChangeRecord> = report.changes.iter().filter(shown).collect();
     for (place, record) in records.iter().enumerate() {
         let before = place.checked_sub(1).and_then(|place| records.get(place));
-        if before.is_none_or(|before| before.claim != record.claim || before.subject != record.subject)
+        if before
+            .is_none_or(|before| before.claim != record.claim || before.subject != record.subject)
         {
             page.heading(&purpose(report, record));
         }
@@ -27,9 +28,8 @@ fn is_trouble(result: &ChangeResult) -> bool {
 
 /// `for link.mtu of ens1f0: 1500 -> 4200`, as far as the findings tell.
 fn purpose(report: &Report, record: &ChangeRecord) -> String {
-    let mine = |one: &&crate::report::Finding| {
-        one.id == record.claim && one.subject == record.subject
-    };
+    let mine =
+        |one: &&crate::report::Finding| one.id == record.claim && one.subject == record.subject;
     let name = format!("for {} of {}", record.claim, record.subject);
     match report.findings.iter().find(mine).map(|finding| &finding.verdict) {
         Some(Verdict::Unmet { expected, observed, .. }) => {
@@ -50,6 +50,6 @@ fn result(result: &ChangeResult) -> (Mark, Option<&str>) {
             Some("acknowledged, but the next look does not show it"),
         ),
         ChangeResult::Undone => (mark("undone", '↶', Tone::Caution), None),
-        ChangeResult::NotUndone { why } => (mark("NOT UNDONE", '✗', Tone::Bad), Some(why)),
+        ChangeResult::NotUndone { why } => (mark("REMAINS", '✗', Tone::Bad), Some(why)),
     }
 }

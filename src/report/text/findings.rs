@@ -2,7 +2,7 @@
 
 use super::style::{Detail, Mark, Page, Tone};
 use crate::claims::{Severity, Subject};
-use crate::report::{Finding, Report, Verdict};
+use crate::report::{ChangeResult, Finding, Report, Verdict};
 
 pub(super) fn write(report: &Report, page: &mut Page) {
     let mut subjects: Vec<&Subject> = Vec::new();
@@ -15,7 +15,11 @@ pub(super) fn write(report: &Report, page: &mut Page) {
         page.heading(&title(subject));
         for finding in report.findings.iter().filter(|finding| finding.subject == *subject) {
             if is_shown(finding, page.detail()) {
-                write_one(finding, page);
+                if is_due(report, finding) && page.detail() != Detail::Verbose {
+                    write_due(finding, page);
+                } else {
+                    write_one(finding, page);
+                }
             }
         }
     }
@@ -26,6 +30,21 @@ fn is_shown(finding: &Finding, detail: Detail) -> bool {
         Verdict::Unmet { .. } | Verdict::Unknown { .. } => true,
         Verdict::Met { .. } | Verdict::Skipped { .. } => detail != Detail::Quiet,
     }
+}
+
+/// Whether a planned change mends it; the plan has said already what and why.
+fn is_due(report: &Report, finding: &Finding) -> bool {
+    matches!(finding.verdict, Verdict::Unmet { .. })
+        && report.changes.iter().any(|record| {
+            record.result == ChangeResult::Planned
+                && record.claim == finding.id
+                && record.subject == finding.subject
+        })
+}
+
+fn write_due(finding: &Finding, page: &mut Page) {
+    let mark = Mark { word: "due", symbol: '→', tone: Tone::Caution };
+    page.marked(mark, &finding.claim, &format!("({})", finding.id));
 }
 
 fn title(subject: &Subject) -> String {

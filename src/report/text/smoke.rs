@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use super::style::{Detail, Mark, Page, Tone};
+use super::style::{Detail, Mark, Page, Tone, without_margin};
 use crate::report::Report;
 use crate::smoke::{Attribution, Ending, Figure, Kind, Role, SmokeOutcome};
 
@@ -22,19 +22,25 @@ fn write_one(outcome: &SmokeOutcome, page: &mut Page) {
         page.particular("proves", "the device and the library, not the cable");
     }
     if let Some(role) = outcome.role.filter(|_| outcome.kind == Kind::Link) {
-        page.particular("role", match role {
-            Role::Initiator => "this end connected and measured",
-            Role::Responder => "the peer connected and measured",
-        });
+        page.particular(
+            "role",
+            match role {
+                Role::Initiator => "this end connected and measured",
+                Role::Responder => "the peer connected and measured",
+            },
+        );
     }
     for difference in &outcome.differences {
-        let text = format!("{}: {} here, {} there", difference.what, difference.local, difference.peer);
+        let text =
+            format!("{}: {} here, {} there", difference.what, difference.local, difference.peer);
         page.particular("differs", &text);
     }
     if !outcome.figures.is_empty() {
         page.block(&table(&outcome.figures), 6);
     }
-    attribution("traffic", &outcome.attribution, page);
+    if !outcome.figures.is_empty() {
+        attribution("traffic", &outcome.attribution, page);
+    }
     if let Some(theirs) = outcome.peer_report.as_ref().and_then(|peer| peer.attribution.as_ref()) {
         attribution("at peer", theirs, page);
     }
@@ -74,9 +80,10 @@ fn ending(outcome: &SmokeOutcome) -> (Mark, String) {
             );
             (warn, text)
         }
-        Ending::Refused { why } => {
-            (Mark { word: "unknown", symbol: '?', tone: Tone::Caution }, format!("not tested: {why}"))
-        }
+        Ending::Refused { why } => (
+            Mark { word: "unknown", symbol: '?', tone: Tone::Caution },
+            format!("not tested: {why}"),
+        ),
     }
 }
 
@@ -97,7 +104,7 @@ fn table(figures: &[Figure]) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    table.to_string()
+    without_margin(&table)
 }
 
 fn value(figure: &Figure) -> String {

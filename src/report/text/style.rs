@@ -159,3 +159,9 @@ pub(in crate::report) fn visible(text: &str) -> String {
     }
     shown
 }
+
+/// A table without the padding before its first column.
+pub(in crate::report) fn without_margin(table: &comfy_table::Table) -> String {
+    let lines = table.lines().map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned());
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -141,30 +141,125 @@ fn reload(results: [ChangeResult; 2]) -> Vec<ChangeRecord> {
 #[test]
 fn a_check_that_is_met_is_short() {
     let report = report("check", Outcome::Met, vec![loaded(), version()]);
-    insta::assert_snapshot!(text(&report, PLAIN), @"");
-    insta::assert_snapshot!(text(&report, with(Detail::Quiet)), @"");
-    insta::assert_snapshot!(text(&report, with(Detail::Verbose)), @"");
+    insta::assert_snapshot!(text(&report, PLAIN), @r"
+    as the profile says
+
+    module irdma
+      ok       irdma is loaded
+      ok       irdma has a version >= 1.11: 1.11.16.6
+    ");
+    insta::assert_snapshot!(text(&report, with(Detail::Quiet)), @"as the profile says");
+    insta::assert_snapshot!(text(&report, with(Detail::Verbose)), @r"
+    as the profile says
+
+    module irdma
+      ok       irdma is loaded  (module.loaded)
+      ok       irdma has a version >= 1.11: 1.11.16.6  (module.version)
+    ");
 }
 
 #[test]
 fn a_check_that_fails_says_what_why_and_what_to_do_and_skips_what_hangs_on_it() {
     let findings = vec![loaded(), mtu(), iwarp(), no_gid(), unknown_library()];
     let report = report("check", Outcome::Unmet, findings);
-    insta::assert_snapshot!(text(&report, PLAIN), @"");
-    insta::assert_snapshot!(text(&report, with(Detail::Quiet)), @"");
-    insta::assert_snapshot!(text(&report, with(Detail::Verbose)), @"");
+    insta::assert_snapshot!(text(&report, PLAIN), @r"
+    not as the profile says: link.mtu ens1f0: 1500, expected 4200
+
+    module irdma
+      ok       irdma is loaded
+
+    port ens1f0
+      FAIL     ens1f0 has MTU 4200  (link.mtu)
+          expected  4200
+          observed  1500 (rtnetlink)
+          cause     nobody has set it since boot
+          fix       roce-setup apply sets it
+      FAIL     ens1f0 is in mode RoCEv2  (rdma.mode)
+          expected  rocev2
+          observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
+          cause     the driver was loaded in another mode
+          fix       roce-setup apply changes it
+      skipped  ens1f0 has a RoCEv2 GID of 100.0.1.10: needs mode
+
+    host
+      unknown  libibverbs is installed  (verbs.library)
+          why       /etc/ld.so.cache: Permission denied
+    ");
+    insta::assert_snapshot!(text(&report, with(Detail::Quiet)), @r"
+    not as the profile says: link.mtu ens1f0: 1500, expected 4200
+
+    port ens1f0
+      FAIL     ens1f0 has MTU 4200  (link.mtu)
+          expected  4200
+          observed  1500 (rtnetlink)
+          cause     nobody has set it since boot
+          fix       roce-setup apply sets it
+      FAIL     ens1f0 is in mode RoCEv2  (rdma.mode)
+          expected  rocev2
+          observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
+          cause     the driver was loaded in another mode
+          fix       roce-setup apply changes it
+
+    host
+      unknown  libibverbs is installed  (verbs.library)
+          why       /etc/ld.so.cache: Permission denied
+    ");
+    insta::assert_snapshot!(text(&report, with(Detail::Verbose)), @r"
+    not as the profile says: link.mtu ens1f0: 1500, expected 4200
+
+    module irdma
+      ok       irdma is loaded  (module.loaded)
+
+    port ens1f0
+      FAIL     ens1f0 has MTU 4200  (link.mtu)
+          expected  4200
+          observed  1500 (rtnetlink)
+          cause     nobody has set it since boot
+          fix       roce-setup apply sets it
+      FAIL     ens1f0 is in mode RoCEv2  (rdma.mode)
+          expected  rocev2
+          observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
+          cause     the driver was loaded in another mode
+          fix       roce-setup apply changes it
+      skipped  ens1f0 has a RoCEv2 GID of 100.0.1.10: needs mode  (gid.present, needs rdma.mode)
+
+    host
+      unknown  libibverbs is installed  (verbs.library)
+          why       /etc/ld.so.cache: Permission denied
+    ");
 }
 
 #[test]
 fn warnings_do_not_fail_but_are_in_the_verdict() {
     let report = report("check", Outcome::Met, vec![loaded(), no_peer()]);
-    insta::assert_snapshot!(text(&report, PLAIN), @"");
+    insta::assert_snapshot!(text(&report, PLAIN), @r"
+    as the profile says, with 1 warning: smoke.peer ens1f0: none from 100.0.1.11, expected an answer
+
+    module irdma
+      ok       irdma is loaded
+
+    port ens1f0
+      warn     the peer of ens1f0 came to the smoke test  (smoke.peer)
+          expected  an answer
+          observed  none from 100.0.1.11 (smoke test)
+          cause     the peer has not been set up yet
+          fix       run `roce-setup serve` there
+    ");
 }
 
 #[test]
 fn without_a_verdict_the_unknown_reading_is_named() {
     let report = report("check", Outcome::NoVerdict, vec![loaded(), unknown_library()]);
-    insta::assert_snapshot!(text(&report, PLAIN), @"");
+    insta::assert_snapshot!(text(&report, PLAIN), @r"
+    no verdict: verbs.library: /etc/ld.so.cache: Permission denied
+
+    module irdma
+      ok       irdma is loaded
+
+    host
+      unknown  libibverbs is installed  (verbs.library)
+          why       /etc/ld.so.cache: Permission denied
+    ");
 }
 
 #[test]
@@ -186,9 +281,30 @@ fn a_plan_lists_its_changes_under_their_claims_with_observed_and_wanted() {
     let mut drift = report("plan", Outcome::Drift, vec![loaded(), mtu(), iwarp()]);
     drift.changes = vec![set_mtu(ChangeResult::Planned)];
     drift.changes.extend(reload([ChangeResult::Planned, ChangeResult::Planned]));
-    insta::assert_snapshot!(text(&drift, PLAIN), @"");
+    insta::assert_snapshot!(text(&drift, PLAIN), @r"
+    not as the profile says: 3 changes are due
+
+    for link.mtu of ens1f0: 1500 -> 4200
+      change   set ens1f0 MTU 4200
+
+    for rdma.mode of ens1f0: iwarp -> rocev2
+      change   remove irdma (that module alone)
+      change   load irdma limits_sel=3 roce_ena=1
+
+    module irdma
+      ok       irdma is loaded
+
+    port ens1f0
+      due      ens1f0 has MTU 4200  (link.mtu)
+      due      ens1f0 is in mode RoCEv2  (rdma.mode)
+    ");
     let none = report("plan", Outcome::Met, vec![loaded()]);
-    insta::assert_snapshot!(text(&none, PLAIN), @"");
+    insta::assert_snapshot!(text(&none, PLAIN), @r"
+    as the profile says, nothing to change
+
+    module irdma
+      ok       irdma is loaded
+    ");
 }
 
 #[test]
@@ -200,10 +316,28 @@ fn a_refused_plan_and_a_refused_apply_say_what_why_and_what_instead() {
     };
     let mut plan = report("plan", Outcome::Refused, vec![iwarp()]);
     plan.refusals = vec![refusal()];
-    insta::assert_snapshot!(text(&plan, with(Detail::Quiet)), @"");
+    insta::assert_snapshot!(text(&plan, with(Detail::Quiet)), @r"
+    refused, apply would change nothing: irdma is not removed
+          why       python3 (pid 812) has /dev/infiniband/uverbs0 open
+          fix       end them first, or force it with --force-reload
+
+    port ens1f0
+      FAIL     ens1f0 is in mode RoCEv2  (rdma.mode)
+          expected  rocev2
+          observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
+          cause     the driver was loaded in another mode
+          fix       roce-setup apply changes it
+    ");
     let mut apply = report("apply", Outcome::Refused, vec![loaded()]);
     apply.refusals = vec![refusal()];
-    insta::assert_snapshot!(text(&apply, PLAIN), @"");
+    insta::assert_snapshot!(text(&apply, PLAIN), @r"
+    refused, nothing was changed: irdma is not removed
+          why       python3 (pid 812) has /dev/infiniband/uverbs0 open
+          fix       end them first, or force it with --force-reload
+
+    module irdma
+      ok       irdma is loaded
+    ");
 }
 
 #[test]
@@ -211,9 +345,26 @@ fn an_apply_shows_what_it_changed() {
     let mut applied = report("apply", Outcome::Met, vec![loaded()]);
     applied.changes = vec![set_mtu(ChangeResult::Made)];
     applied.changes.extend(reload([ChangeResult::Made, ChangeResult::Made]));
-    insta::assert_snapshot!(text(&applied, PLAIN), @"");
+    insta::assert_snapshot!(text(&applied, PLAIN), @r"
+    as the profile says, 3 changes made
+
+    for link.mtu of ens1f0
+      changed  set ens1f0 MTU 4200
+
+    for rdma.mode of ens1f0
+      changed  remove irdma (that module alone)
+      changed  load irdma limits_sel=3 roce_ena=1
+
+    module irdma
+      ok       irdma is loaded
+    ");
     let second = report("apply", Outcome::Met, vec![loaded()]);
-    insta::assert_snapshot!(text(&second, PLAIN), @"");
+    insta::assert_snapshot!(text(&second, PLAIN), @r"
+    as the profile says, nothing was changed
+
+    module irdma
+      ok       irdma is loaded
+    ");
 }
 
 #[test]
@@ -222,7 +373,28 @@ fn an_undone_apply_says_so_and_shows_the_refusal_in_the_kernels_words() {
     undone.changes = vec![set_mtu(ChangeResult::Undone)];
     let why = "devlink param set: RDMA is in use (EBUSY)".to_owned();
     undone.changes.extend(reload([ChangeResult::Ignored, ChangeResult::Failed { why }]));
-    insta::assert_snapshot!(text(&undone, PLAIN), @"");
+    insta::assert_snapshot!(text(&undone, PLAIN), @r"
+    undone, the host is as before: rdma.mode ens1f0: iwarp, expected rocev2
+
+    for link.mtu of ens1f0
+      undone   set ens1f0 MTU 4200
+
+    for rdma.mode of ens1f0: iwarp -> rocev2
+      IGNORED  remove irdma (that module alone)
+          why       acknowledged, but the next look does not show it
+      REFUSED  load irdma limits_sel=3 roce_ena=1
+          why       devlink param set: RDMA is in use (EBUSY)
+
+    module irdma
+      ok       irdma is loaded
+
+    port ens1f0
+      FAIL     ens1f0 is in mode RoCEv2  (rdma.mode)
+          expected  rocev2
+          observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
+          cause     the driver was loaded in another mode
+          fix       roce-setup apply changes it
+    ");
 }
 
 #[test]
@@ -235,7 +407,21 @@ fn a_host_left_neither_as_wanted_nor_as_before_shows_every_difference() {
         before: "1500".to_owned(),
         now: "4200".to_owned(),
     }];
-    insta::assert_snapshot!(text(&neither, with(Detail::Quiet)), @"");
+    insta::assert_snapshot!(text(&neither, with(Detail::Quiet)), @r"
+    LEFT NEITHER AS WANTED NOR AS BEFORE: rdma.mode ens1f0: iwarp, expected rocev2
+          differs   ens1f0 MTU was 1500, now 4200
+
+    for link.mtu of ens1f0
+      REMAINS  set ens1f0 MTU 4200
+          why       its value is no longer the one that was set
+
+    port ens1f0
+      FAIL     ens1f0 is in mode RoCEv2  (rdma.mode)
+          expected  rocev2
+          observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
+          cause     the driver was loaded in another mode
+          fix       roce-setup apply changes it
+    ");
 }
 
 fn outcome(kind: Kind, ending: Ending) -> SmokeOutcome {
@@ -300,15 +486,37 @@ fn a_link_test_shows_both_ends_the_figures_and_whose_they_are() {
     report.smoke = vec![passed];
     let shown = text(&report, PLAIN);
     assert!(!shown.contains("server"), "no host names: {shown}");
-    insta::assert_snapshot!(shown, @"");
-    insta::assert_snapshot!(text(&report, with(Detail::Quiet)), @"");
+    insta::assert_snapshot!(shown, @r"
+    the smoke test passed
+
+    smoke test ens1f0 (rdmap2s0f0) 100.0.1.10 <-> 100.0.1.11 ens1f0 (irdma1)
+      ok       link tested: connected, and all data arrived as it was sent
+          role      this end connected and measured
+          differs   netdev MTU: 4200 here, 9000 there
+          test         size  figure          samples  data
+          write-lat     2 B  8.59 us median    10000  checked
+          read-bw    64 KiB  38.215 Gb/s       71000  checked
+          traffic   crossed the port by its own counters (/sys/class/infiniband/rdmap2s0f0/ports/1/hw_counters)
+          at peer   NOT attributable to this port: its counters did not move
+    ");
+    insta::assert_snapshot!(text(&report, with(Detail::Quiet)), @"the smoke test passed");
 }
 
 #[test]
 fn loopback_says_that_it_proves_no_cable() {
     let mut report = report("smoke", Outcome::Met, vec![]);
     report.smoke = vec![outcome(Kind::Loopback, Ending::Passed)];
-    insta::assert_snapshot!(text(&report, PLAIN), @"");
+    insta::assert_snapshot!(text(&report, PLAIN), @r"
+    the loopback test passed
+
+    loopback test of ens1f0 (rdmap2s0f0) 100.0.1.10
+      ok       connected, and all data arrived as it was sent
+          proves    the device and the library, not the cable
+          test         size  figure          samples  data
+          write-lat     2 B  8.59 us median    10000  checked
+          read-bw    64 KiB  38.215 Gb/s       71000  checked
+          traffic   not attributed: no traffic was sent
+    ");
 }
 
 #[test]
@@ -329,7 +537,21 @@ fn tests_that_failed_that_nobody_answered_and_that_were_not_run_are_told_apart()
     refused.figures.clear();
     let mut report = report("smoke", Outcome::Unmet, vec![]);
     report.smoke = vec![failed, alone, refused];
-    insta::assert_snapshot!(text(&report, PLAIN), @"");
+    insta::assert_snapshot!(text(&report, PLAIN), @r"
+    the smoke test failed
+
+    smoke test ens1f0 (rdmap2s0f0) 100.0.1.10 <-> 100.0.1.11
+      FAIL     100.0.1.11 TCP port 18620: Connection refused
+          role      this end connected and measured
+
+    smoke test ens1f0 (rdmap2s0f0) 100.0.1.10 <-> 100.0.1.11
+      warn     link NOT tested: nobody answered at 100.0.1.11 TCP port 18620; later: roce-setup smoke --peer 100.0.1.11 --interface ens1f0
+          role      this end connected and measured
+
+    smoke test ens1f0 (rdmap2s0f0) 100.0.1.10 <-> 100.0.1.11
+      unknown  not tested: both ends are on this host
+          role      this end connected and measured
+    ");
 }
 
 #[test]
@@ -337,7 +559,20 @@ fn symbols_and_colours_decorate_the_same_words() {
     let report = report("check", Outcome::Unmet, vec![loaded(), iwarp(), no_gid()]);
     let plain = text(&report, PLAIN);
     let symbols = text(&report, TextStyle { symbols: true, ..PLAIN });
-    insta::assert_snapshot!(symbols, @"");
+    insta::assert_snapshot!(symbols, @r"
+    not as the profile says: rdma.mode ens1f0: iwarp, expected rocev2
+
+    module irdma
+      ✓ ok       irdma is loaded
+
+    port ens1f0
+      ✗ FAIL     ens1f0 is in mode RoCEv2  (rdma.mode)
+          expected  rocev2
+          observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
+          cause     the driver was loaded in another mode
+          fix       roce-setup apply changes it
+      - skipped  ens1f0 has a RoCEv2 GID of 100.0.1.10: needs mode
+    ");
     let colored = text(&report, TextStyle { color: true, ..PLAIN });
     assert_ne!(colored, plain);
     assert_eq!(without_escapes(&colored), plain);
@@ -363,5 +598,12 @@ fn what_a_driver_or_a_file_says_cannot_steer_the_terminal() {
     hostile.verdict = Verdict::Unknown { why: "first\nsecond\r\u{7}".to_owned() };
     let shown = text(&report("check", Outcome::NoVerdict, vec![hostile]), PLAIN);
     assert!(!shown.contains(['\u{1b}', '\r', '\u{7}']), "{shown:?}");
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @r"
+    no verdict: rdma.mode ens1f0: first
+
+    port ens1f0
+      unknown  ens1f0\u{1b}[2J is fine  (rdma.mode)
+          why       first
+                    second\r\u{7}
+    ");
 }

@@ -14,7 +14,9 @@ pub(super) fn write(report: &Report, page: &mut Page) {
     };
     page.line(&[(sentence(report), Some(tone))]);
     for refusal in &report.refusals {
-        page.particular("what", &refusal.what);
+        if report.refusals.len() > 1 {
+            page.particular("what", &refusal.what);
+        }
         page.particular("why", &refusal.why);
         page.particular("fix", &refusal.fix);
     }
@@ -35,10 +37,13 @@ fn sentence(report: &Report) -> String {
         }
         Outcome::Undone => with("undone, the host is as before", diagnosis(report)),
         Outcome::NoVerdict => with("no verdict", unknown(report)),
-        Outcome::Refused if report.command == "plan" => {
-            "refused, apply would change nothing".to_owned()
+        Outcome::Refused => {
+            let text = match report.command.as_str() {
+                "plan" => "refused, apply would change nothing",
+                _ => "refused, nothing was changed",
+            };
+            with(text, report.refusals.first().map(|refusal| refusal.what.clone()))
         }
-        Outcome::Refused => "refused, nothing was changed".to_owned(),
         Outcome::Neither => with("LEFT NEITHER AS WANTED NOR AS BEFORE", diagnosis(report)),
     }
 }

@@ -14,23 +14,13 @@ pub(crate) fn benches() -> Vec<Bench> {
         guests: 2,
         prepare: port_in_rocev2,
         contenders: vec![
-            Contender {
-                name: "by hand: lsmod ... devlink",
-                script: BY_HAND.into(),
-                exits: 0,
-            },
-            Contender {
-                name: "ip -j addr",
-                script: "ip -j addr".into(),
-                exits: 0,
-            },
+            Contender { name: "by hand: lsmod ... devlink", script: BY_HAND.into(), exits: 0 },
+            Contender { name: "ip -j addr", script: "ip -j addr".into(), exits: 0 },
         ],
     }]
 }
 
 fn port_in_rocev2(lab: &Lab) {
     lab.reset(&["roce_ena=1"]);
-    lab.node(1)
-        .run("ip addr add 100.0.1.10/24 dev ens1f0 && ip link set ens1f0 mtu 4200")
-        .exits(0);
+    lab.node(1).run("ip addr add 100.0.1.10/24 dev ens1f0 && ip link set ens1f0 mtu 4200").exits(0);
 }

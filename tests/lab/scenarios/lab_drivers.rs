@@ -18,31 +18,15 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             2,
             roce_ena_decides,
         ),
-        scenario(
-            "the out-of-tree irdma overrides devlink",
-            OutOfTree,
-            2,
-            devlink_is_overridden,
-        ),
+        scenario("the out-of-tree irdma overrides devlink", OutOfTree, 2, devlink_is_overridden),
         scenario(
             "a device comes late, under another name, or never, as told",
             OutOfTree,
             2,
             knobs_turn,
         ),
-        soak(
-            "switches leave the guests as they were",
-            InKernel,
-            2,
-            switch_and_reset,
-        )
-        .within(1800),
-        scenario(
-            "the kernel's own ice has no version of its own",
-            InKernel,
-            2,
-            ice_in_kernel,
-        ),
+        soak("switches leave the guests as they were", InKernel, 2, switch_and_reset).within(1800),
+        scenario("the kernel's own ice has no version of its own", InKernel, 2, ice_in_kernel),
         scenario(
             "devlink switches one port, and refuses both modes at once",
             InKernel,
@@ -61,12 +45,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             2,
             debian_irdma,
         ),
-        scenario(
-            "rxe, siw and netdevsim are there",
-            Debian,
-            2,
-            software_devices,
-        ),
+        scenario("rxe, siw and netdevsim are there", Debian, 2, software_devices),
     ]
 }
 
@@ -80,10 +59,8 @@ fn until_type(node: &Node, device: &str, node_type: &str) {
 
 fn card(node: &Node, version: &str) {
     for (port, bdf) in [("ens1f0", "0000:02:00.0"), ("ens1f1", "0000:02:00.1")] {
-        node.run(&format!(
-            "basename $(readlink /sys/class/net/{port}/device/driver)"
-        ))
-        .prints("ice");
+        node.run(&format!("basename $(readlink /sys/class/net/{port}/device/driver)"))
+            .prints("ice");
         node.run(&format!("ethtool -i {port}"))
             .says("driver: ice\n")
             .says(&format!("\nversion: {version}\n"))
@@ -105,12 +82,8 @@ fn ice_out_of_tree(lab: &Lab) {
 fn ice_in_kernel(lab: &Lab) {
     let release = lab.node(1).run("uname -r").exits(0).stdout;
     card(lab.node(1), release.trim());
-    lab.node(1)
-        .run("ls /sys/module/ice/version /sys/module/irdma/version")
-        .exits(2);
-    lab.node(1)
-        .run("modinfo -F intree irdma; modinfo -F parm irdma")
-        .prints("Y");
+    lab.node(1).run("ls /sys/module/ice/version /sys/module/irdma/version").exits(2);
+    lab.node(1).run("modinfo -F intree irdma; modinfo -F parm irdma").prints("Y");
 }
 
 fn roce_ena_decides(lab: &Lab) {
@@ -119,21 +92,16 @@ fn roce_ena_decides(lab: &Lab) {
         // The look-alikes: link layer and GID type do not tell iWARP from RoCE.
         node.run(&format!("cd /sys/class/infiniband/{device}; cat node_type ports/1/link_layer ports/1/gid_attrs/types/0"))
             .prints("4: RNIC\nEthernet\nIB/RoCE v1");
-        node.run(&format!("ibv_devinfo -d {device}"))
-            .says("iWARP (1)");
+        node.run(&format!("ibv_devinfo -d {device}")).says("iWARP (1)");
     }
     node.run("rmmod irdma && ls /sys/class/infiniband && cat /sys/module/ice/initstate")
         .prints("live");
     node.run("modprobe irdma roce_ena=1 limits_sel=5").exits(0);
     for device in ["rdmap2s0f0", "irdma1"] {
         until_type(node, device, "1: CA");
-        node.run(&format!(
-            "cat /sys/class/infiniband/{device}/ports/1/gid_attrs/types/0"
-        ))
-        .prints("RoCE v2");
-        node.run(&format!("ibv_devinfo -d {device}"))
-            .says("InfiniBand (0)")
-            .says("Ethernet");
+        node.run(&format!("cat /sys/class/infiniband/{device}/ports/1/gid_attrs/types/0"))
+            .prints("RoCE v2");
+        node.run(&format!("ibv_devinfo -d {device}")).says("InfiniBand (0)").says("Ethernet");
     }
     node.run("cd /sys/module/irdma/parameters; cat roce_ena limits_sel dcqcn_enable; stat -c %a roce_ena")
         .prints("1\n5\nN\n444");
@@ -141,10 +109,8 @@ fn roce_ena_decides(lab: &Lab) {
 
 fn devlink_is_overridden(lab: &Lab) {
     let node = lab.node(1);
-    let shown = node
-        .run("devlink -j dev param show pci/0000:02:00.0 name enable_roce")
-        .exits(0)
-        .json();
+    let shown =
+        node.run("devlink -j dev param show pci/0000:02:00.0 name enable_roce").exits(0).json();
     let parameter = &shown["param"]["pci/0000:02:00.0"][0];
     assert_eq!(
         parameter["values"],
@@ -160,48 +126,30 @@ fn devlink_is_overridden(lab: &Lab) {
 fn knobs_turn(lab: &Lab) {
     let node = lab.node(1);
     let devices = "ls /sys/class/infiniband";
-    node.rdma_knobs(&Knobs {
-        delay: 3,
-        ..Knobs::default()
-    });
-    node.run(&format!(
-        "rmmod irdma; modprobe irdma roce_ena=1; sleep 1; {devices}"
-    ))
-    .exits(0)
-    .prints("");
+    node.rdma_knobs(&Knobs { delay: 3, ..Knobs::default() });
+    node.run(&format!("rmmod irdma; modprobe irdma roce_ena=1; sleep 1; {devices}"))
+        .exits(0)
+        .prints("");
     until_type(node, "rdmap2s0f0", "1: CA");
     until_type(node, "irdma1", "1: CA");
 
-    node.rdma_knobs(&Knobs {
-        name: Some("rocep2s0".into()),
-        ..Knobs::default()
-    });
+    node.rdma_knobs(&Knobs { name: Some("rocep2s0".into()), ..Knobs::default() });
     node.run("rmmod irdma; modprobe irdma roce_ena=1").exits(0);
     until_type(node, "rocep2s0", "1: CA");
     until_type(node, "irdma1", "1: CA");
     node.run(devices).prints("irdma1\nrocep2s0");
 
-    node.rdma_knobs(&Knobs {
-        never: true,
-        ..Knobs::default()
-    });
-    node.run(&format!(
-        "rmmod irdma; modprobe irdma roce_ena=1; sleep 3; {devices}"
-    ))
-    .exits(0)
-    .prints("");
+    node.rdma_knobs(&Knobs { never: true, ..Knobs::default() });
+    node.run(&format!("rmmod irdma; modprobe irdma roce_ena=1; sleep 3; {devices}"))
+        .exits(0)
+        .prints("");
     node.run("cat /sys/module/irdma/initstate").prints("live");
 
     // A device that is still to come does not come after its driver has gone.
-    node.rdma_knobs(&Knobs {
-        delay: 2,
-        ..Knobs::default()
-    });
-    node.run(&format!(
-        "rmmod irdma; modprobe irdma; sleep 0.5; rmmod irdma; sleep 4; {devices}"
-    ))
-    .exits(0)
-    .prints("");
+    node.rdma_knobs(&Knobs { delay: 2, ..Knobs::default() });
+    node.run(&format!("rmmod irdma; modprobe irdma; sleep 0.5; rmmod irdma; sleep 4; {devices}"))
+        .exits(0)
+        .prints("");
 }
 
 fn devlink_decides(lab: &Lab) {
@@ -244,9 +192,7 @@ fn switch_and_reset(lab: &Lab) -> u64 {
                 (true, _) => until_type(node, device, "1: CA"),
                 (_, true) => until_type(node, device, "4: RNIC"),
                 _ => {
-                    node.run("sleep 2; ls /sys/class/infiniband")
-                        .exits(0)
-                        .does_not_say(device);
+                    node.run("sleep 2; ls /sys/class/infiniband").exits(0).does_not_say(device);
                 }
             }
             lab.reset(&[]);
@@ -258,26 +204,19 @@ fn switch_and_reset(lab: &Lab) -> u64 {
 
 fn roce_ena_is_ignored(lab: &Lab) {
     let node = lab.node(1);
-    node.run("rmmod irdma; dmesg --clear; modprobe irdma roce_ena=0")
-        .exits(0);
-    node.run("dmesg")
-        .says("irdma: unknown parameter 'roce_ena' ignored");
+    node.run("rmmod irdma; dmesg --clear; modprobe irdma roce_ena=0").exits(0);
+    node.run("dmesg").says("irdma: unknown parameter 'roce_ena' ignored");
     node.run("ls /sys/module/irdma/parameters").exits(2);
     until_type(node, "rdmap2s0f0", "1: CA");
 }
 
 fn debian_irdma(lab: &Lab) {
     let node = lab.node(1);
-    node.run("dmesg --clear; modprobe irdma roce_ena=1")
-        .exits(0);
-    node.run("dmesg")
-        .says("irdma: unknown parameter 'roce_ena' ignored");
-    node.run("cat /sys/module/irdma/initstate; ls /sys/class/infiniband")
-        .prints("live");
-    node.run("modinfo -F filename irdma")
-        .says("/kernel/drivers/infiniband/hw/irdma/irdma.ko");
-    node.run("basename $(readlink /sys/class/net/ens1f0/device/driver)")
-        .prints("e1000e");
+    node.run("dmesg --clear; modprobe irdma roce_ena=1").exits(0);
+    node.run("dmesg").says("irdma: unknown parameter 'roce_ena' ignored");
+    node.run("cat /sys/module/irdma/initstate; ls /sys/class/infiniband").prints("live");
+    node.run("modinfo -F filename irdma").says("/kernel/drivers/infiniband/hw/irdma/irdma.ko");
+    node.run("basename $(readlink /sys/class/net/ens1f0/device/driver)").prints("e1000e");
 }
 
 fn software_devices(lab: &Lab) {
@@ -288,8 +227,7 @@ fn software_devices(lab: &Lab) {
     .exits(0);
     until_type(node, "soft0", "1: CA");
     until_type(node, "soft1", "4: RNIC");
-    node.run("modprobe netdevsim && echo '7 1' > /sys/bus/netdevsim/new_device")
-        .exits(0);
+    node.run("modprobe netdevsim && echo '7 1' > /sys/bus/netdevsim/new_device").exits(0);
     node.until(20, "devlink dev show netdevsim/netdevsim7");
     node.run("devlink dev param show netdevsim/netdevsim7 name max_macs")
         .exits(0)

@@ -6,18 +6,8 @@ use crate::registry::{Scenario, scenario};
 pub(crate) fn scenarios() -> Vec<Scenario> {
     use DriverSet::{InKernel, OutOfTree};
     vec![
-        scenario(
-            "the guests ping each other over both ports",
-            OutOfTree,
-            2,
-            ping,
-        ),
-        scenario(
-            "rping runs over iWARP between the guests",
-            OutOfTree,
-            2,
-            rping_over_siw,
-        ),
+        scenario("the guests ping each other over both ports", OutOfTree, 2, ping),
+        scenario("rping runs over iWARP between the guests", OutOfTree, 2, rping_over_siw),
         scenario(
             "rping and ib_write_bw run over RoCEv2 between the guests",
             InKernel,
@@ -49,10 +39,7 @@ fn ping(lab: &Lab) {
     // Each port has a cable of its own.
     lab.cut("ens1f0");
     lab.node(1).run("ping -c 2 -i 0.2 -W 1 100.0.1.11").exits(1);
-    lab.node(1)
-        .run("ping -c 2 -i 0.2 -W 5 100.0.2.11")
-        .exits(0)
-        .says("2 received");
+    lab.node(1).run("ping -c 2 -i 0.2 -W 5 100.0.2.11").exits(0).says("2 received");
 }
 
 /// A connection right after the device appeared was seen to fail once with EOPNOTSUPP, so a client
@@ -75,13 +62,9 @@ fn rping_over_siw(lab: &Lab) {
 fn write_over_rxe(lab: &Lab) {
     rping(lab);
     let options = "-R --report_gbits -s 65536 -n 100";
-    let server = lab
-        .node(1)
-        .spawn(&format!("ib_write_bw {options} -d rdmap2s0f0"));
+    let server = lab.node(1).spawn(&format!("ib_write_bw {options} -d rdmap2s0f0"));
     lab.node(2)
-        .run(&format!(
-            "sleep 2; ib_write_bw {options} -d rdmap2s0f0 100.0.1.10"
-        ))
+        .run(&format!("sleep 2; ib_write_bw {options} -d rdmap2s0f0 100.0.1.10"))
         .exits(0)
         .says("65536      100");
     server.wait_within(30).exits(0).says("65536      100");

@@ -10,12 +10,7 @@ use crate::bench::Bench;
 use crate::registry::Scenario;
 
 pub(crate) fn all() -> Vec<Scenario> {
-    [
-        lab_guests::scenarios(),
-        lab_drivers::scenarios(),
-        lab_traffic::scenarios(),
-    ]
-    .concat()
+    [lab_guests::scenarios(), lab_drivers::scenarios(), lab_traffic::scenarios()].concat()
 }
 
 pub(crate) fn benches() -> Vec<Bench> {

@@ -32,10 +32,7 @@ pub(crate) fn run(filters: &[String], build: bool) -> Result<ExitCode, String> {
     let benches: Vec<Bench> = scenarios::benches()
         .into_iter()
         .filter(|bench| {
-            filters.is_empty()
-                || filters
-                    .iter()
-                    .any(|filter| bench.name.contains(filter.as_str()))
+            filters.is_empty() || filters.iter().any(|filter| bench.name.contains(filter.as_str()))
         })
         .collect();
     if benches.is_empty() {
@@ -54,11 +51,7 @@ pub(crate) fn run(filters: &[String], build: bool) -> Result<ExitCode, String> {
 fn measure(bench: &Bench, lab: &Lab) {
     let node = lab.node(1);
     // What every command pays before it does anything; printed apart.
-    let start = Contender {
-        name: "(process start: sh -c :)",
-        script: ":".into(),
-        exits: 0,
-    };
+    let start = Contender { name: "(process start: sh -c :)", script: ":".into(), exits: 0 };
     let all: Vec<&Contender> = bench.contenders.iter().chain([&start]).collect();
     let mut seconds = vec![Vec::new(); all.len()];
     for round in 0..=RUNS {
@@ -70,15 +63,8 @@ fn measure(bench: &Bench, lab: &Lab) {
             }
         }
     }
-    println!(
-        "{} ({RUNS} runs by turns, in the {} guest)",
-        bench.name,
-        bench.set.name()
-    );
-    println!(
-        "{:<34} {:>9} {:>19} {:>7}",
-        "", "median", "middle half", "ratio"
-    );
+    println!("{} ({RUNS} runs by turns, in the {} guest)", bench.name, bench.set.name());
+    println!("{:<34} {:>9} {:>19} {:>7}", "", "median", "middle half", "ratio");
     let reference = quartiles(&seconds[0])[1];
     for (contender, seconds) in all.iter().zip(&seconds) {
         let [low, median, high] = quartiles(seconds).map(|value| value * 1000.0);
@@ -95,10 +81,7 @@ fn quartiles(values: &[f64]) -> [f64; 3] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let at = |part: usize| {
-        sorted
-            .get(sorted.len().saturating_sub(1) * part / 4)
-            .copied()
-            .unwrap_or(f64::NAN)
+        sorted.get(sorted.len().saturating_sub(1) * part / 4).copied().unwrap_or(f64::NAN)
     };
     [at(1), at(2), at(3)]
 }

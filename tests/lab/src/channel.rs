@@ -69,9 +69,7 @@ impl Channel {
         };
         let mut line = serde_json::to_vec(&Request { id, ask }).map_err(|_| Silence::Dead)?;
         line.push(b'\n');
-        lock(&self.writer)
-            .write_all(&line)
-            .map_err(|_| Silence::Dead)?;
+        lock(&self.writer).write_all(&line).map_err(|_| Silence::Dead)?;
         let answer = receive(&receiver, limit);
         if let Some(waiting) = &mut *lock(&self.waiting) {
             waiting.remove(&id);
@@ -142,24 +140,12 @@ mod tests {
                 let Ask::Peek { handle } = request.ask else {
                     panic!("another request: {request:?}")
                 };
-                let answer = Answer::Spawned {
-                    handle: handle * 10,
-                };
-                let line = serde_json::to_string(&Reply {
-                    id: request.id,
-                    answer,
-                })
-                .expect("JSON");
+                let answer = Answer::Spawned { handle: handle * 10 };
+                let line = serde_json::to_string(&Reply { id: request.id, answer }).expect("JSON");
                 writeln!(other, "{line}").expect("a reply");
             }
-            assert_eq!(
-                first.join().expect("no panic"),
-                Ok(Answer::Spawned { handle: 10 })
-            );
-            assert_eq!(
-                second.join().expect("no panic"),
-                Ok(Answer::Spawned { handle: 20 })
-            );
+            assert_eq!(first.join().expect("no panic"), Ok(Answer::Spawned { handle: 10 }));
+            assert_eq!(second.join().expect("no panic"), Ok(Answer::Spawned { handle: 20 }));
         });
     }
 
@@ -169,16 +155,11 @@ mod tests {
         std::thread::scope(|scope| {
             let asked = scope.spawn(|| channel.ask(Ask::Sweep, Duration::from_secs(10)));
             let mut line = String::new();
-            BufReader::new(&other)
-                .read_line(&mut line)
-                .expect("a request");
+            BufReader::new(&other).read_line(&mut line).expect("a request");
             drop(other);
             assert_eq!(asked.join().expect("no panic"), Err(Silence::Dead));
         });
-        assert_eq!(
-            channel.ask(Ask::Sweep, Duration::from_secs(10)),
-            Err(Silence::Dead)
-        );
+        assert_eq!(channel.ask(Ask::Sweep, Duration::from_secs(10)), Err(Silence::Dead));
     }
 
     #[test]

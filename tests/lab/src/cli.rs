@@ -64,22 +64,13 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, String> {
     let rest: Vec<String> = words.collect();
     let command = match name.as_str() {
         "test" => {
-            return Ok(Command::Test {
-                filters: rest,
-                build,
-            });
+            return Ok(Command::Test { filters: rest, build });
         }
         "soak" => {
-            return Ok(Command::Soak {
-                filters: rest,
-                build,
-            });
+            return Ok(Command::Soak { filters: rest, build });
         }
         "bench" => {
-            return Ok(Command::Bench {
-                filters: rest,
-                build,
-            });
+            return Ok(Command::Bench { filters: rest, build });
         }
         "shell" => {
             let set = match rest.as_slice() {
@@ -125,40 +116,23 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Command, String> {
-        parse(
-            &line
-                .split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>(),
-        )
+        parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn test_takes_filters_and_an_option_anywhere() {
         assert_eq!(
             parsed("test cable --no-build mode"),
-            Ok(Command::Test {
-                filters: vec!["cable".into(), "mode".into()],
-                build: false
-            })
+            Ok(Command::Test { filters: vec!["cable".into(), "mode".into()], build: false })
         );
     }
 
     #[test]
     fn shell_names_its_driver_set() {
-        assert_eq!(
-            parsed("shell"),
-            Ok(Command::Shell {
-                set: DriverSet::OutOfTree,
-                build: true
-            })
-        );
+        assert_eq!(parsed("shell"), Ok(Command::Shell { set: DriverSet::OutOfTree, build: true }));
         assert_eq!(
             parsed("shell debian"),
-            Ok(Command::Shell {
-                set: DriverSet::Debian,
-                build: true
-            })
+            Ok(Command::Shell { set: DriverSet::Debian, build: true })
         );
         assert_eq!(
             parsed("shell rhel"),
@@ -170,10 +144,7 @@ mod tests {
     fn what_is_not_understood_is_refused_and_named() {
         assert_eq!(parsed(""), Err("a command is missing".into()));
         assert_eq!(parsed("tset"), Err("no command tset".into()));
-        assert_eq!(
-            parsed("demo now"),
-            Err("demo takes no argument \"now\"".into())
-        );
+        assert_eq!(parsed("demo now"), Err("demo takes no argument \"now\"".into()));
         assert_eq!(parsed("test --fast"), Err("no option --fast".into()));
     }
 

@@ -22,10 +22,7 @@ pub(crate) fn run() -> Result<ExitCode, String> {
     lab.each(|node| node.write("/etc/roce-setup/profile.yaml", &text));
     let mut failed = Vec::new();
     for command in ["roce-setup apply", "roce-setup status", "roce-setup check"] {
-        let script = Script {
-            text: command.into(),
-            ..Script::default()
-        };
+        let script = Script { text: command.into(), ..Script::default() };
         for outcome in lab.each(|node| node.try_run(script.clone(), STEP_SECONDS)) {
             let ran = outcome?;
             show(&ran);
@@ -37,10 +34,7 @@ pub(crate) fn run() -> Result<ExitCode, String> {
     if failed.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    Err(format!(
-        "the demo did not end as it should: {}",
-        failed.join(", ")
-    ))
+    Err(format!("the demo did not end as it should: {}", failed.join(", ")))
 }
 
 fn show(ran: &Ran) {

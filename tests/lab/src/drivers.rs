@@ -78,9 +78,7 @@ pub(crate) fn write_ice(dir: &Path, e1000e: &Path, form: Form) -> Result<(), Str
         std::fs::read_dir(e1000e).map_err(|e| format!("reading {}: {e}", e1000e.display()))?;
     let mut objects = vec!["ice_rdma.o".to_owned()];
     for entry in entries {
-        let name = entry
-            .map_err(|e| format!("reading {}: {e}", e1000e.display()))?
-            .file_name();
+        let name = entry.map_err(|e| format!("reading {}: {e}", e1000e.display()))?.file_name();
         let name = name.to_string_lossy().into_owned();
         if !name.ends_with(".c") && !name.ends_with(".h") {
             continue;
@@ -114,11 +112,7 @@ pub(crate) fn write_ice(dir: &Path, e1000e: &Path, form: Form) -> Result<(), Str
     objects.sort();
     write(dir, "ice_rdma.c", ICE_RDMA_C)?;
     write(dir, "ice_rdma.h", ICE_RDMA_H)?;
-    write(
-        dir,
-        "Makefile",
-        &format!("obj-m := ice.o\nice-objs := {}\n", objects.join(" ")),
-    )
+    write(dir, "Makefile", &format!("obj-m := ice.o\nice-objs := {}\n", objects.join(" ")))
 }
 
 /// The stand-in irdma.
@@ -140,9 +134,7 @@ fn write(dir: &Path, name: &str, text: &str) -> Result<(), String> {
 fn replace_once(text: &str, from: &str, to: &str) -> Result<String, String> {
     match text.matches(from).count() {
         1 => Ok(text.replacen(from, to, 1)),
-        count => Err(format!(
-            "the place to patch is there {count} times, not once: {from:?}"
-        )),
+        count => Err(format!("the place to patch is there {count} times, not once: {from:?}")),
     }
 }
 

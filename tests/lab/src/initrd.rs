@@ -7,13 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Modules without which the root cannot be mounted, and the one of the control channel.
-const MODULES: [&str; 5] = [
-    "virtio_pci",
-    "9pnet_virtio",
-    "9p",
-    "overlay",
-    "virtio_console",
-];
+const MODULES: [&str; 5] = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console"];
 
 const GUEST_FILES: [(&str, &str); 4] = [
     ("init.sh", include_str!("../guest/init.sh")),
@@ -53,9 +47,7 @@ impl Settings<'_> {
 pub(crate) fn write(to: &Path, kernel: &str, settings: &Settings<'_>) -> Result<(), String> {
     let read = |path: &str| std::fs::read(path).map_err(|e| format!("reading {path}: {e}"));
     let mut archive = Archive::default();
-    for dir in [
-        "bin", "dev", "host", "lab", "modules", "proc", "root", "sys", "top",
-    ] {
+    for dir in ["bin", "dev", "host", "lab", "modules", "proc", "root", "sys", "top"] {
         archive.dir(dir);
     }
     archive.file("bin/busybox", 0o755, &read("/bin/busybox")?);
@@ -85,10 +77,7 @@ fn module_files(kernel: &str) -> Result<Vec<String>, String> {
             .map_err(|e| format!("modprobe did not start: {e}"))?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr);
-            return Err(format!(
-                "looking up module {module} of {kernel}: {}",
-                why.trim()
-            ));
+            return Err(format!("looking up module {module} of {kernel}: {}", why.trim()));
         }
         for file in insmod_lines(&String::from_utf8_lossy(&output.stdout)) {
             if seen.insert(file.clone()) {
@@ -124,13 +113,7 @@ mod tests {
     #[test]
     fn paths_are_quoted_for_the_shell() {
         let path = Path::new("/it's here");
-        let settings = Settings {
-            node: 2,
-            set: "debian",
-            agent: path,
-            tree: path,
-            product: None,
-        };
+        let settings = Settings { node: 2, set: "debian", agent: path, tree: path, product: None };
         assert_eq!(
             settings.shell(),
             "NODE=2\nSET=debian\nAGENT='/it'\\''s here'\nTREE='/it'\\''s here'\nPRODUCT=\n"

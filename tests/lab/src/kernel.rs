@@ -16,18 +16,14 @@ pub(crate) fn newest(images: &[String], has_headers: impl Fn(&str) -> bool) -> O
 
 /// The version's numbers, so that 6.1.0-9 is older than 6.1.0-57.
 fn numbers(version: &str) -> Vec<u32> {
-    version
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|n| n.parse().ok())
-        .collect()
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect()
 }
 
 /// The kernel of this machine's guests.
 pub(crate) fn choose() -> Result<String, String> {
     let entries = std::fs::read_dir("/boot").map_err(|e| format!("reading /boot: {e}"))?;
-    let images: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .collect();
+    let images: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     let has_headers = |version: &str| {
         std::path::Path::new(&format!("/lib/modules/{version}/build/Makefile")).exists()
     };
@@ -55,10 +51,7 @@ mod tests {
         .map(String::from)
         .to_vec();
         assert_eq!(newest(&images, |_| true), Some("6.1.0-58-amd64".into()));
-        assert_eq!(
-            newest(&images, |v| !v.contains("-58-")),
-            Some("6.1.0-57-amd64".into())
-        );
+        assert_eq!(newest(&images, |v| !v.contains("-58-")), Some("6.1.0-57-amd64".into()));
         assert_eq!(newest(&images, |_| false), None);
     }
 }

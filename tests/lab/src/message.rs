@@ -87,15 +87,8 @@ mod tests {
 
     #[test]
     fn a_request_is_one_line_whatever_is_in_it() {
-        let script = Script {
-            text: "printf 'a\nb'".into(),
-            seconds: 1.5,
-            ..Script::default()
-        };
-        let request = Request {
-            id: 7,
-            ask: Ask::Run(script),
-        };
+        let script = Script { text: "printf 'a\nb'".into(), seconds: 1.5, ..Script::default() };
+        let request = Request { id: 7, ask: Ask::Run(script) };
         let line = serde_json::to_string(&request).unwrap_or_default();
         assert!(!line.contains('\n'), "{line}");
         assert_eq!(serde_json::from_str::<Request>(&line).ok(), Some(request));

@@ -17,10 +17,7 @@ pub(crate) struct Modules {
 impl Modules {
     /// The folder with `updates/` and depmod's files of a driver set.
     pub(crate) fn tree(&self, set: DriverSet) -> PathBuf {
-        self.dir
-            .join(set.name())
-            .join("lib/modules")
-            .join(&self.kernel)
+        self.dir.join(set.name()).join("lib/modules").join(&self.kernel)
     }
 }
 
@@ -43,10 +40,7 @@ pub(crate) fn prepare(kernel: &str) -> Result<Modules, String> {
         std::fs::rename(&unfinished, &dir)
             .map_err(|e| format!("keeping {}: {e}", dir.display()))?;
     }
-    Ok(Modules {
-        kernel: kernel.to_owned(),
-        dir,
-    })
+    Ok(Modules { kernel: kernel.to_owned(), dir })
 }
 
 /// Builds in `work` (modules cannot be built under a path with spaces) and leaves trees in `trees`.
@@ -72,34 +66,21 @@ fn build(work: &Path, trees: &Path, kernel: &str) -> Result<(), String> {
     let common = [siw.join("siw.ko"), netdevsim.join("netdevsim.ko")];
     tree(trees, DriverSet::Debian, kernel, &common)?;
 
-    for (set, form) in [
-        (DriverSet::OutOfTree, Form::OutOfTree),
-        (DriverSet::InKernel, Form::InKernel),
-    ] {
+    for (set, form) in
+        [(DriverSet::OutOfTree, Form::OutOfTree), (DriverSet::InKernel, Form::InKernel)]
+    {
         let ice = places::make(work.join(format!("ice-{}", set.name())))?;
         let irdma = places::make(work.join(format!("irdma-{}", set.name())))?;
         drivers::write_ice(&ice, &source.join(drivers::E1000E), form)?;
         make(kernel, &ice, &[])?;
         drivers::write_irdma(&irdma, form)?;
-        make(
-            kernel,
-            &irdma,
-            &[&format!(
-                "KBUILD_EXTRA_SYMBOLS={}/Module.symvers",
-                ice.display()
-            )],
-        )?;
+        make(kernel, &irdma, &[&format!("KBUILD_EXTRA_SYMBOLS={}/Module.symvers", ice.display())])?;
         let [siw, netdevsim] = &common;
         tree(
             trees,
             set,
             kernel,
-            &[
-                siw.clone(),
-                netdevsim.clone(),
-                ice.join("ice.ko"),
-                irdma.join("irdma.ko"),
-            ],
+            &[siw.clone(), netdevsim.clone(), ice.join("ice.ko"), irdma.join("irdma.ko")],
         )?;
     }
     Ok(())
@@ -107,15 +88,10 @@ fn build(work: &Path, trees: &Path, kernel: &str) -> Result<(), String> {
 
 fn make(kernel: &str, dir: &Path, settings: &[&str]) -> Result<(), String> {
     let mut make = Command::new("make");
-    make.args([
-        "--silent",
-        "--jobs=2",
-        "--directory",
-        &format!("/lib/modules/{kernel}/build"),
-    ])
-    .arg(format!("M={}", dir.display()))
-    .args(settings)
-    .arg("modules");
+    make.args(["--silent", "--jobs=2", "--directory", &format!("/lib/modules/{kernel}/build")])
+        .arg(format!("M={}", dir.display()))
+        .args(settings)
+        .arg("modules");
     finish(&mut make, &format!("building {}", dir.display()))
 }
 
@@ -128,11 +104,7 @@ fn tree(trees: &Path, set: DriverSet, kernel: &str, modules: &[PathBuf]) -> Resu
     let failed = |what: &Path, e: std::io::Error| format!("preparing {}: {e}", what.display());
     let link = dir.join("kernel");
     std::os::unix::fs::symlink(installed.join("kernel"), &link).map_err(|e| failed(&link, e))?;
-    for name in [
-        "modules.builtin",
-        "modules.builtin.modinfo",
-        "modules.order",
-    ] {
+    for name in ["modules.builtin", "modules.builtin.modinfo", "modules.order"] {
         std::fs::copy(installed.join(name), dir.join(name))
             .map_err(|e| failed(&dir.join(name), e))?;
     }
@@ -140,21 +112,11 @@ fn tree(trees: &Path, set: DriverSet, kernel: &str, modules: &[PathBuf]) -> Resu
         let to = updates.join(module.file_name().unwrap_or_default());
         // Debug information is most of a module, and a guest would copy it over 9p.
         finish(
-            Command::new("strip")
-                .arg("--strip-debug")
-                .arg("-o")
-                .arg(&to)
-                .arg(module),
+            Command::new("strip").arg("--strip-debug").arg("-o").arg(&to).arg(module),
             &format!("stripping {}", module.display()),
         )?;
     }
-    finish(
-        Command::new("/sbin/depmod")
-            .arg("--basedir")
-            .arg(&root)
-            .arg(kernel),
-        "running depmod",
-    )
+    finish(Command::new("/sbin/depmod").arg("--basedir").arg(&root).arg(kernel), "running depmod")
 }
 
 /// Runs a command to its end and says its last lines if it failed.
@@ -166,9 +128,5 @@ fn finish(command: &mut Command, doing: &str) -> Result<(), String> {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    Err(format!(
-        "{doing}: {}\n{}",
-        output.status,
-        crate::tally::tail(&text, 20)
-    ))
+    Err(format!("{doing}: {}\n{}", output.status, crate::tally::tail(&text, 20)))
 }

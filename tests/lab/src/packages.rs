@@ -7,10 +7,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("qemu-system-x86", "the guests"),
     ("linux-image-amd64", "their kernel"),
     ("linux-headers-amd64", "building modules for it"),
-    (
-        "linux-source-6.1",
-        "e1000e, siw and netdevsim, which Debian ships as source",
-    ),
+    ("linux-source-6.1", "e1000e, siw and netdevsim, which Debian ships as source"),
     ("gcc", "modules and the product"),
     ("make", "modules"),
     ("libc6-dev", "modules' tools and the product"),
@@ -24,10 +21,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("libibverbs-dev", "the same"),
     ("librdmacm-dev", "the same"),
     ("rdma-core", "in the guests: libraries and configuration"),
-    (
-        "ibverbs-providers",
-        "in the guests: rxe and siw for libibverbs",
-    ),
+    ("ibverbs-providers", "in the guests: rxe and siw for libibverbs"),
     ("ibverbs-utils", "in the guests: ibv_devices, ibv_devinfo"),
     ("rdmacm-utils", "in the guests: rping"),
     ("perftest", "in the guests: ib_write_bw and others"),
@@ -46,11 +40,7 @@ fn missing<'a>(needed: &[(&'a str, &str)], statuses: &str) -> Vec<&'a str> {
             })
         })
     };
-    needed
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| !installed(name))
-        .collect()
+    needed.iter().map(|(name, _)| *name).filter(|name| !installed(name)).collect()
 }
 
 /// Installs what is missing, as root; else says the command that would.
@@ -71,10 +61,7 @@ pub(crate) fn ensure() -> Result<(), String> {
     for (name, purpose) in NEEDED.iter().filter(|(name, _)| missing.contains(name)) {
         eprintln!("  {name:<20} {purpose}");
     }
-    let install = format!(
-        "apt-get install -y --no-install-recommends {}",
-        missing.join(" ")
-    );
+    let install = format!("apt-get install -y --no-install-recommends {}", missing.join(" "));
     // SAFETY: geteuid has no preconditions and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         return Err(format!(
@@ -98,11 +85,7 @@ fn apt(arguments: &str) -> Result<(), String> {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    Err(format!(
-        "apt-get {arguments}: {}\n{}",
-        output.status,
-        crate::tally::tail(&text, 20)
-    ))
+    Err(format!("apt-get {arguments}: {}\n{}", output.status, crate::tally::tail(&text, 20)))
 }
 
 #[cfg(test)]

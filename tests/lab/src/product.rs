@@ -29,9 +29,7 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf, String> {
         cargo.arg("--release");
     }
     eprintln!("building roce-setup");
-    let status = cargo
-        .status()
-        .map_err(|e| format!("cargo did not start: {e}"))?;
+    let status = cargo.status().map_err(|e| format!("cargo did not start: {e}"))?;
     if !status.success() {
         return Err(format!("cargo build --package roce-setup: {status}"));
     }
@@ -41,11 +39,7 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf, String> {
 
 /// Builds the program for the guests, or takes it as it was built last, if it was.
 pub(crate) fn provide(profile: Profile, now: bool) -> Result<Option<PathBuf>, String> {
-    if now {
-        build(profile).map(Some)
-    } else {
-        built(profile)
-    }
+    if now { build(profile).map(Some) } else { built(profile) }
 }
 
 fn built(profile: Profile) -> Result<Option<PathBuf>, String> {
@@ -89,11 +83,7 @@ pub(crate) fn test(package: &str) -> Result<Tally, String> {
     }
     println!(
         "{}  cargo test --package {package}: {tally}",
-        if tally.failed == 0 {
-            "ok    "
-        } else {
-            "FAILED"
-        }
+        if tally.failed == 0 { "ok    " } else { "FAILED" }
     );
     Ok(tally)
 }

@@ -47,14 +47,8 @@ impl Machine<'_> {
         add("-display", "none".into());
         add("-kernel", format!("/boot/vmlinuz-{}", self.kernel));
         add("-initrd", self.initrd.display().to_string());
-        add(
-            "-append",
-            "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on".into(),
-        );
-        add(
-            "-qmp",
-            format!("unix:{},server=on,wait=off", self.socket("qmp").display()),
-        );
+        add("-append", "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on".into());
+        add("-qmp", format!("unix:{},server=on,wait=off", self.socket("qmp").display()));
 
         let console = self.socket("console");
         let log = self.console_log();
@@ -69,30 +63,15 @@ impl Machine<'_> {
         add("-serial", "chardev:console".into());
         add("-device", "virtio-serial-pci,bus=pcie.0,addr=0x5".into());
         let control = self.socket("control");
-        add(
-            "-chardev",
-            format!(
-                "socket,id=control,path={},server=on,wait=off",
-                control.display()
-            ),
-        );
-        add(
-            "-device",
-            format!(
-                "virtserialport,chardev=control,name={}",
-                crate::message::PORT
-            ),
-        );
+        add("-chardev", format!("socket,id=control,path={},server=on,wait=off", control.display()));
+        add("-device", format!("virtserialport,chardev=control,name={}", crate::message::PORT));
 
         // The machine's own file system, for reading.
         add(
             "-fsdev",
             "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap".into(),
         );
-        add(
-            "-device",
-            "virtio-9p-pci,bus=pcie.0,addr=0x6,fsdev=host,mount_tag=host".into(),
-        );
+        add("-device", "virtio-9p-pci,bus=pcie.0,addr=0x6,fsdev=host,mount_tag=host".into());
 
         // The first seed's card is 0000:02:00: firmware numbers the buses behind the slots in
         // their order, so that the card goes into the second one.
@@ -129,10 +108,7 @@ impl Machine<'_> {
         }
         let server = if self.node == 1 { "on" } else { "off" };
         let path = self.cable_socket(index);
-        format!(
-            "stream,id={port},server={server},addr.type=unix,addr.path={}",
-            path.display()
-        )
+        format!("stream,id={port},server={server},addr.type=unix,addr.path={}", path.display())
     }
 
     fn cable_socket(&self, index: usize) -> PathBuf {
@@ -145,11 +121,7 @@ impl Machine<'_> {
         let log = self.log.with_extension("qemu");
         let messages = File::create(&log).map_err(|e| format!("writing {}: {e}", log.display()))?;
         let mut command = Command::new("qemu-system-x86_64");
-        command
-            .args(self.arguments())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(messages);
+        command.args(self.arguments()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages);
         // SAFETY: prctl and setpgid are async-signal-safe and touch no memory of the parent.
         unsafe {
             command.pre_exec(|| {
@@ -162,15 +134,9 @@ impl Machine<'_> {
                 }
             });
         }
-        let child = command
-            .spawn()
-            .map_err(|e| format!("starting qemu-system-x86_64: {e}"))?;
+        let child = command.spawn().map_err(|e| format!("starting qemu-system-x86_64: {e}"))?;
         let mut emulator = Emulator { child };
-        let mut sockets = vec![
-            self.socket("qmp"),
-            self.socket("control"),
-            self.socket("console"),
-        ];
+        let mut sockets = vec![self.socket("qmp"), self.socket("control"), self.socket("console")];
         if self.nodes > 1 && self.node == 1 {
             sockets.extend([self.cable_socket(0), self.cable_socket(1)]);
         }
@@ -244,15 +210,8 @@ mod tests {
     #[test]
     fn emulation_is_asked_for_by_name() {
         let arguments = machine(1, 1).arguments();
-        let at = arguments
-            .iter()
-            .position(|a| a == "-accel")
-            .map(|i| arguments[i + 1].clone());
+        let at = arguments.iter().position(|a| a == "-accel").map(|i| arguments[i + 1].clone());
         assert_eq!(at, Some("tcg,thread=multi".into()));
-        assert!(
-            !arguments
-                .iter()
-                .any(|a| a.to_string_lossy().contains("kvm"))
-        );
+        assert!(!arguments.iter().any(|a| a.to_string_lossy().contains("kvm")));
     }
 }

@@ -17,13 +17,8 @@ impl Qmp {
     pub(crate) fn connect(path: &Path) -> Result<Self, String> {
         let failed = |e: std::io::Error| format!("connecting to {}: {e}", path.display());
         let writer = UnixStream::connect(path).map_err(failed)?;
-        writer
-            .set_read_timeout(Some(ANSWER_LIMIT))
-            .map_err(failed)?;
-        let mut qmp = Qmp {
-            reader: BufReader::new(writer.try_clone().map_err(failed)?),
-            writer,
-        };
+        writer.set_read_timeout(Some(ANSWER_LIMIT)).map_err(failed)?;
+        let mut qmp = Qmp { reader: BufReader::new(writer.try_clone().map_err(failed)?), writer };
         qmp.read_line()?;
         qmp.execute("qmp_capabilities", serde_json::json!({}))?;
         Ok(qmp)

@@ -31,13 +31,7 @@ pub(crate) fn scenario(
     guests: usize,
     body: fn(&Lab),
 ) -> Scenario {
-    Scenario {
-        name,
-        set,
-        guests,
-        body: Body::Gate(body),
-        limit: LIMIT,
-    }
+    Scenario { name, set, guests, body: Body::Gate(body), limit: LIMIT }
 }
 
 /// A long one, for `cargo lab soak`.
@@ -47,13 +41,7 @@ pub(crate) fn soak(
     guests: usize,
     body: fn(&Lab) -> u64,
 ) -> Scenario {
-    Scenario {
-        name,
-        set,
-        guests,
-        body: Body::Soak(body),
-        limit: LIMIT,
-    }
+    Scenario { name, set, guests, body: Body::Soak(body), limit: LIMIT }
 }
 
 impl Scenario {
@@ -69,10 +57,7 @@ impl Scenario {
 
     fn matches(&self, filters: &[String]) -> bool {
         let text = format!("{} {}", self.set.name(), self.name).to_lowercase();
-        filters.is_empty()
-            || filters
-                .iter()
-                .any(|filter| text.contains(&filter.to_lowercase()))
+        filters.is_empty() || filters.iter().any(|filter| text.contains(&filter.to_lowercase()))
     }
 }
 
@@ -98,21 +83,14 @@ mod tests {
             scenario("one guest boots", DriverSet::Debian, 1, |_| {}),
         ];
         let filters: Vec<String> = filters.iter().map(|&filter| filter.to_owned()).collect();
-        select(all, soak, &filters)
-            .into_iter()
-            .map(|scenario| scenario.name)
-            .collect()
+        select(all, soak, &filters).into_iter().map(|scenario| scenario.name).collect()
     }
 
     #[test]
     fn scenarios_of_one_boot_stand_together() {
         assert_eq!(
             names(false, &[]),
-            [
-                "a late device is found",
-                "one guest boots",
-                "a cut cable is seen"
-            ]
+            ["a late device is found", "one guest boots", "a cut cable is seen"]
         );
     }
 
@@ -130,10 +108,8 @@ mod tests {
 
     #[test]
     fn no_two_scenarios_have_one_name() {
-        let mut all: Vec<&str> = crate::scenarios::all()
-            .iter()
-            .map(|scenario| scenario.name)
-            .collect();
+        let mut all: Vec<&str> =
+            crate::scenarios::all().iter().map(|scenario| scenario.name).collect();
         all.sort_unstable();
         let doubles: Vec<&[&str]> = all.windows(2).filter(|pair| pair[0] == pair[1]).collect();
         assert!(doubles.is_empty(), "{doubles:?}");

@@ -32,9 +32,7 @@ pub(crate) fn run(set: DriverSet, build: bool) -> Result<ExitCode, String> {
 }
 
 fn forward(console: UnixStream) -> Result<(), String> {
-    let mut writer = console
-        .try_clone()
-        .map_err(|e| format!("the console: {e}"))?;
+    let mut writer = console.try_clone().map_err(|e| format!("the console: {e}"))?;
     std::thread::spawn(move || {
         let mut chunk = [0; 1024];
         loop {
@@ -50,11 +48,7 @@ fn forward(console: UnixStream) -> Result<(), String> {
         let mut chunk = [0; 4096];
         while let Ok(count @ 1..) = reader.read(&mut chunk) {
             let mut stdout = std::io::stdout();
-            if stdout
-                .write_all(&chunk[..count])
-                .and_then(|()| stdout.flush())
-                .is_err()
-            {
+            if stdout.write_all(&chunk[..count]).and_then(|()| stdout.flush()).is_err() {
                 return;
             }
         }
@@ -81,9 +75,7 @@ impl RawTerminal {
             libc::cfmakeraw(&mut attributes);
             libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, &attributes);
         }
-        RawTerminal {
-            before: Some(before),
-        }
+        RawTerminal { before: Some(before) }
     }
 
     fn size(&self) -> (u16, u16) {
@@ -91,11 +83,7 @@ impl RawTerminal {
         let mut size: libc::winsize = unsafe { std::mem::zeroed() };
         // SAFETY: TIOCGWINSZ writes one winsize to the pointer it is given.
         let known = unsafe { libc::ioctl(libc::STDIN_FILENO, libc::TIOCGWINSZ, &mut size) } == 0;
-        if known && size.ws_row > 0 {
-            (size.ws_row, size.ws_col)
-        } else {
-            (24, 80)
-        }
+        if known && size.ws_row > 0 { (size.ws_row, size.ws_col) } else { (24, 80) }
     }
 }
 

@@ -18,12 +18,7 @@ pub(crate) fn list() -> Result<ExitCode, String> {
     for soak in [false, true] {
         for scenario in registry::select(scenarios::all(), soak, &[]) {
             let kind = if soak { ", soak" } else { "" };
-            println!(
-                "{} [{}, {}{kind}]",
-                scenario.name,
-                scenario.set.name(),
-                scenario.guests
-            );
+            println!("{} [{}, {}{kind}]", scenario.name, scenario.set.name(), scenario.guests);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -51,11 +46,7 @@ pub(crate) fn soak(filters: &[String], build: bool) -> Result<ExitCode, String> 
 }
 
 fn verdict(tally: Tally) -> ExitCode {
-    if tally.failed == 0 && tally.passed > 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if tally.failed == 0 && tally.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A filter that leaves nothing is an error: it would pass by absence.
@@ -63,10 +54,7 @@ fn selected(soak: bool, filters: &[String]) -> Result<Vec<Scenario>, String> {
     let selected = registry::select(scenarios::all(), soak, filters);
     match (selected.is_empty(), filters.is_empty()) {
         (false, _) => Ok(selected),
-        (true, false) => Err(format!(
-            "no scenario's name contains {}",
-            filters.join(" or ")
-        )),
+        (true, false) => Err(format!("no scenario's name contains {}", filters.join(" or "))),
         (true, true) => Err("there is no scenario of this kind".into()),
     }
 }
@@ -84,12 +72,7 @@ fn run(setup: &Setup, selected: &[Scenario]) -> (Tally, u64) {
     let mut cases = 0;
     let mut failures = Vec::new();
     for group in selected.chunk_by(|a, b| (a.set, a.guests) == (b.set, b.guests)) {
-        let mut guests = Group {
-            setup,
-            set: group[0].set,
-            guests: group[0].guests,
-            lab: None,
-        };
+        let mut guests = Group { setup, set: group[0].set, guests: group[0].guests, lab: None };
         for scenario in group {
             let began = Instant::now();
             let outcome = guests.run(scenario);
@@ -98,11 +81,7 @@ fn run(setup: &Setup, selected: &[Scenario]) -> (Tally, u64) {
                 Ok(count) => {
                     tally.passed += 1;
                     cases += count;
-                    println!(
-                        "ok      {} [{}] ({seconds} s)",
-                        scenario.name,
-                        scenario.set.name()
-                    );
+                    println!("ok      {} [{}] ({seconds} s)", scenario.name, scenario.set.name());
                 }
                 Err(why) => {
                     tally.failed += 1;
@@ -114,11 +93,7 @@ fn run(setup: &Setup, selected: &[Scenario]) -> (Tally, u64) {
         }
     }
     if !failures.is_empty() {
-        println!(
-            "\nconsoles of the guests: {}\n{}\n",
-            setup.logs().display(),
-            failures.join("\n")
-        );
+        println!("\nconsoles of the guests: {}\n{}\n", setup.logs().display(), failures.join("\n"));
     }
     (tally, cases)
 }
@@ -145,11 +120,7 @@ impl Group<'_> {
         });
         lab.limit(Some(CARE_LIMIT));
         let survived = lab.nodes().iter().all(|node| node.runs());
-        let intact = if survived {
-            guard(|| expect_network(&lab))
-        } else {
-            Ok(())
-        };
+        let intact = if survived { guard(|| expect_network(&lab)) } else { Ok(()) };
         if survived && intact.is_ok() {
             self.lab = Some(lab);
         }
@@ -214,9 +185,6 @@ fn record_panics() {
 
 fn guard<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     first_panic().take();
-    catch_unwind(AssertUnwindSafe(act)).map_err(|_| {
-        first_panic()
-            .take()
-            .unwrap_or_else(|| "a panic without text".into())
-    })
+    catch_unwind(AssertUnwindSafe(act))
+        .map_err(|_| first_panic().take().unwrap_or_else(|| "a panic without text".into()))
 }

@@ -45,24 +45,14 @@ impl Spawned {
         // SAFETY: setsid is async-signal-safe and touches no memory of the parent.
         unsafe {
             command.pre_exec(|| {
-                if libc::setsid() < 0 {
-                    Err(std::io::Error::last_os_error())
-                } else {
-                    Ok(())
-                }
+                if libc::setsid() < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
             });
         }
         let began = Instant::now();
-        let mut child = command
-            .spawn()
-            .map_err(|e| format!("starting {:?}: {e}", command.get_program()))?;
-        let shared = Arc::new((
-            Mutex::new(State {
-                open_streams: 2,
-                ..State::default()
-            }),
-            Condvar::new(),
-        ));
+        let mut child =
+            command.spawn().map_err(|e| format!("starting {:?}: {e}", command.get_program()))?;
+        let shared =
+            Arc::new((Mutex::new(State { open_streams: 2, ..State::default() }), Condvar::new()));
         let group = child.id() as i32;
         if let Some(stream) = child.stdout.take() {
             read_into(stream, Arc::clone(&shared), |state| &mut state.stdout);
@@ -77,18 +67,12 @@ impl Spawned {
             let mut state = lock(&waiter.0);
             state.seconds = seconds;
             state.code = Some(match status {
-                Ok(status) => status
-                    .code()
-                    .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+                Ok(status) => status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
                 Err(_) => 255,
             });
             waiter.1.notify_all();
         });
-        Ok(Spawned {
-            group,
-            shared,
-            began,
-        })
+        Ok(Spawned { group, shared, began })
     }
 
     /// Waits for the end. With `kill`, a command that is still running then is killed, and its
@@ -139,10 +123,7 @@ impl Spawned {
         if unsafe { libc::kill(-self.group, signal) } == 0 {
             return Ok(());
         }
-        Err(format!(
-            "sending signal {signal}: {}",
-            std::io::Error::last_os_error()
-        ))
+        Err(format!("sending signal {signal}: {}", std::io::Error::last_os_error()))
     }
 }
 
@@ -155,15 +136,9 @@ fn command(who: &Who) -> Command {
     let mut command = Command::new("/usr/bin/setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     if !capabilities.is_empty() {
-        let list = capabilities
-            .iter()
-            .map(|name| format!("+{name}"))
-            .collect::<Vec<_>>()
-            .join(",");
+        let list = capabilities.iter().map(|name| format!("+{name}")).collect::<Vec<_>>().join(",");
         // Ambient capabilities survive the exec of the shell and of what it starts.
-        command
-            .arg(format!("--inh-caps={list}"))
-            .arg(format!("--ambient-caps={list}"));
+        command.arg(format!("--inh-caps={list}")).arg(format!("--ambient-caps={list}"));
     }
     command.arg(SHELL);
     command

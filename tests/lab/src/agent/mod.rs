@@ -29,16 +29,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn run() -> Result<ExitCode, String> {
     let path = find_port()?;
     let failed = |e: std::io::Error| format!("opening {}: {e}", path.display());
-    let port = File::options()
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(failed)?;
+    let port = File::options().read(true).write(true).open(&path).map_err(failed)?;
     let reader = BufReader::new(port.try_clone().map_err(failed)?);
-    let agent = Arc::new(Agent {
-        port: Mutex::new(port),
-        spawned: Mutex::default(),
-    });
+    let agent = Arc::new(Agent { port: Mutex::new(port), spawned: Mutex::default() });
     agent.reply(0, Answer::Ready);
     for line in reader.lines() {
         let line = line.map_err(|e| format!("reading {}: {e}", path.display()))?;
@@ -46,9 +39,8 @@ pub(crate) fn run() -> Result<ExitCode, String> {
             serde_json::from_str(&line).map_err(|e| format!("a request is not understood: {e}"))?;
         let agent = Arc::clone(&agent);
         std::thread::spawn(move || {
-            let answer = agent
-                .answer(request.id, request.ask)
-                .unwrap_or_else(|why| Answer::Failed { why });
+            let answer =
+                agent.answer(request.id, request.ask).unwrap_or_else(|why| Answer::Failed { why });
             agent.reply(request.id, answer);
         });
     }
@@ -86,18 +78,14 @@ impl Agent {
         match ask {
             Ask::Run(script) => {
                 let spawned = Spawned::start(&script)?;
-                Ok(Answer::Ran(
-                    spawned.wait(Duration::from_secs_f64(script.seconds), true),
-                ))
+                Ok(Answer::Ran(spawned.wait(Duration::from_secs_f64(script.seconds), true)))
             }
             Ask::Spawn(script) => {
                 lock(&self.spawned).insert(id, Arc::new(Spawned::start(&script)?));
                 Ok(Answer::Spawned { handle: id })
             }
             Ask::Wait { handle, seconds } => {
-                let ending = self
-                    .find(handle)?
-                    .wait(Duration::from_secs_f64(seconds), false);
+                let ending = self.find(handle)?.wait(Duration::from_secs_f64(seconds), false);
                 if ending.code.is_some() {
                     lock(&self.spawned).remove(&handle);
                 }

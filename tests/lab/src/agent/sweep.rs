@@ -11,10 +11,8 @@ pub(super) fn kill_all_others(limit: Duration) -> Result<(), String> {
             return Ok(());
         }
         if Instant::now() > deadline {
-            let names: Vec<String> = others
-                .iter()
-                .map(|pid| format!("{pid} ({})", name(*pid)))
-                .collect();
+            let names: Vec<String> =
+                others.iter().map(|pid| format!("{pid} ({})", name(*pid))).collect();
             return Err(format!("still running after SIGKILL: {}", names.join(", ")));
         }
         for pid in others {
@@ -39,8 +37,5 @@ fn others() -> Result<Vec<i32>, String> {
 }
 
 fn name(pid: i32) -> String {
-    std::fs::read_to_string(format!("/proc/{pid}/comm"))
-        .unwrap_or_default()
-        .trim()
-        .to_owned()
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }

@@ -29,19 +29,8 @@ mod tests {
 
     #[test]
     fn knobs_are_lines_of_shell() {
-        let knobs = Knobs {
-            delay: 2,
-            name: Some("rocep2s0".into()),
-            never: false,
-        };
+        let knobs = Knobs { delay: 2, name: Some("rocep2s0".into()), never: false };
         assert_eq!(knobs.shell(), "DELAY=2\nNAME=rocep2s0\nNEVER=\n");
-        assert_eq!(
-            Knobs {
-                never: true,
-                ..Knobs::default()
-            }
-            .shell(),
-            "DELAY=0\nNAME=\nNEVER=1\n"
-        );
+        assert_eq!(Knobs { never: true, ..Knobs::default() }.shell(), "DELAY=0\nNAME=\nNEVER=1\n");
     }
 }

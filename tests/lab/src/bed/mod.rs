@@ -83,13 +83,7 @@ impl Setup {
             std::env::current_exe().map_err(|e| format!("finding the lab's own program: {e}"))?;
         std::fs::copy(&this, &agent).map_err(|e| format!("copying {}: {e}", this.display()))?;
         let logs = places::make(places::cache()?.join("log"))?;
-        Ok(Setup {
-            modules,
-            product,
-            logs,
-            agent,
-            _agent_dir: agent_dir,
-        })
+        Ok(Setup { modules, product, logs, agent, _agent_dir: agent_dir })
     }
 
     /// Where the consoles of the guests are kept.
@@ -128,10 +122,7 @@ impl Lab {
     /// Boots guests 1 to `count` (one or two) and waits until their agents run. Call it from a
     /// thread that outlives the lab.
     pub(crate) fn boot(setup: &Setup, set: DriverSet, count: usize) -> Result<Lab, String> {
-        assert!(
-            (1..=2).contains(&count),
-            "a lab has one or two guests, not {count}"
-        );
+        assert!((1..=2).contains(&count), "a lab has one or two guests, not {count}");
         let sockets = Scratch::new(set.name())?;
         let deadline = Deadline::default();
         let mut nodes = Vec::new();
@@ -158,12 +149,7 @@ impl Lab {
         for node in &nodes {
             node.wait_ready(BOOT_LIMIT)?;
         }
-        Ok(Lab {
-            set,
-            nodes,
-            deadline,
-            _sockets: sockets,
-        })
+        Ok(Lab { set, nodes, deadline, _sockets: sockets })
     }
 
     pub(crate) fn set(&self) -> DriverSet {
@@ -187,17 +173,12 @@ impl Lab {
     pub(crate) fn each<T: Send>(&self, act: impl Fn(&Node) -> T + Sync) -> Vec<T> {
         std::thread::scope(|scope| {
             let act = &act;
-            let threads: Vec<_> = self
-                .nodes
-                .iter()
-                .map(|node| scope.spawn(move || act(node)))
-                .collect();
+            let threads: Vec<_> =
+                self.nodes.iter().map(|node| scope.spawn(move || act(node))).collect();
             threads
                 .into_iter()
                 .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 })
                 .collect()
         })
@@ -232,10 +213,7 @@ mod tests {
         assert_eq!(deadline.bound(minute), minute);
         deadline.set(Some(Instant::now() + Duration::from_secs(5)));
         assert!(deadline.bound(minute) <= Duration::from_secs(5));
-        assert_eq!(
-            deadline.bound(Duration::from_secs(1)),
-            Duration::from_secs(1)
-        );
+        assert_eq!(deadline.bound(Duration::from_secs(1)), Duration::from_secs(1));
         deadline.set(Some(Instant::now()));
         assert_eq!(deadline.bound(minute), Duration::ZERO);
     }

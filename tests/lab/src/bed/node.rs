@@ -44,9 +44,7 @@ impl Node {
     }
 
     pub(super) fn wait_ready(&self, limit: Duration) -> Result<(), String> {
-        self.channel
-            .wait_ready(limit)
-            .map_err(|silence| self.explain("booting", &silence))
+        self.channel.wait_ready(limit).map_err(|silence| self.explain("booting", &silence))
     }
 
     /// The guest's host name.
@@ -62,50 +60,30 @@ impl Node {
 
     #[track_caller]
     pub(crate) fn run_within(&self, seconds: u64, script: &str) -> Ran {
-        self.run_script(
-            Script {
-                text: script.to_owned(),
-                ..Script::default()
-            },
-            seconds,
-        )
+        self.run_script(Script { text: script.to_owned(), ..Script::default() }, seconds)
     }
 
     /// Runs it as the user nobody, with these capabilities ("net_admin") and no others.
     #[track_caller]
     pub(crate) fn run_as_nobody(&self, capabilities: &[&str], script: &str) -> Ran {
         let who = Who::Nobody(capabilities.iter().map(|&name| name.to_owned()).collect());
-        self.run_script(
-            Script {
-                text: script.to_owned(),
-                who,
-                ..Script::default()
-            },
-            RUN_SECONDS,
-        )
+        self.run_script(Script { text: script.to_owned(), who, ..Script::default() }, RUN_SECONDS)
     }
 
     /// Runs it with these environment variables.
     #[track_caller]
     pub(crate) fn run_with(&self, environment: &[(&str, &str)], script: &str) -> Ran {
-        let environment = environment
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
+        let environment =
+            environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         self.run_script(
-            Script {
-                text: script.to_owned(),
-                environment,
-                ..Script::default()
-            },
+            Script { text: script.to_owned(), environment, ..Script::default() },
             RUN_SECONDS,
         )
     }
 
     #[track_caller]
     fn run_script(&self, script: Script, seconds: u64) -> Ran {
-        self.try_run(script, seconds)
-            .unwrap_or_else(|why| panic!("{why}"))
+        self.try_run(script, seconds).unwrap_or_else(|why| panic!("{why}"))
     }
 
     /// As the others, but a guest that does not answer is an error and no panic.
@@ -115,10 +93,7 @@ impl Node {
         let text = script.text.clone();
         match self.ask(&format!("running `{text}`"), Ask::Run(script), limit)? {
             Answer::Ran(ending) => Ok(Ran::new(&self.name, &text, ending)),
-            other => Err(format!(
-                "{}: another answer than asked for: {other:?}",
-                self.name
-            )),
+            other => Err(format!("{}: another answer than asked for: {other:?}", self.name)),
         }
     }
 
@@ -144,10 +119,7 @@ impl Node {
     #[track_caller]
     pub(crate) fn spawn(&self, script: &str) -> Running<'_> {
         let limit = self.deadline.bound(Duration::from_secs(RUN_SECONDS));
-        let ask = Ask::Spawn(Script {
-            text: script.to_owned(),
-            ..Script::default()
-        });
+        let ask = Ask::Spawn(Script { text: script.to_owned(), ..Script::default() });
         match self.ask(&format!("starting `{script}`"), ask, limit) {
             Ok(Answer::Spawned { handle }) => Running::new(self, handle, script),
             Ok(other) => panic!("{}: another answer than asked for: {other:?}", self.name),
@@ -158,10 +130,7 @@ impl Node {
     /// Writes a file, with its folders.
     #[track_caller]
     pub(crate) fn write(&self, path: &str, text: &str) {
-        let ask = Ask::Write {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let ask = Ask::Write { path: path.to_owned(), text: text.to_owned() };
         self.do_now(&format!("writing {path}"), ask);
     }
 
@@ -184,10 +153,7 @@ impl Node {
 
     #[track_caller]
     fn set_link(&self, port: &str, up: bool) {
-        assert!(
-            PORTS.contains(&port),
-            "a guest has the ports {PORTS:?}, not {port}"
-        );
+        assert!(PORTS.contains(&port), "a guest has the ports {PORTS:?}, not {port}");
         if let Err(why) = lock(&self.qmp).set_link(port, up) {
             panic!("{}: {why}", self.name);
         }
@@ -219,10 +185,7 @@ impl Node {
 
     pub(super) fn ask(&self, doing: &str, ask: Ask, limit: Duration) -> Result<Answer, String> {
         if limit.is_zero() {
-            return Err(format!(
-                "{}: {doing}: the scenario's time is over",
-                self.name
-            ));
+            return Err(format!("{}: {doing}: the scenario's time is over", self.name));
         }
         match self.channel.ask(ask, limit + MARGIN) {
             Ok(Answer::Failed { why }) => Err(format!("{}: {doing}: {why}", self.name)),
@@ -239,9 +202,6 @@ impl Node {
         let console = std::fs::read(&self.console_log).unwrap_or_default();
         let console = String::from_utf8_lossy(&console);
         let tail = crate::tally::tail(console.trim_end(), 15).replace('\n', "\n    ");
-        format!(
-            "{}: {doing}: {what}; the end of its console:\n    {tail}",
-            self.name
-        )
+        format!("{}: {doing}: {what}; the end of its console:\n    {tail}", self.name)
     }
 }

@@ -44,10 +44,7 @@ impl Ran {
     /// Standard error has this text.
     #[track_caller]
     pub(crate) fn warns(self, text: &str) -> Self {
-        self.judge(
-            self.stderr.contains(text),
-            &format!("should say {text:?} on standard error"),
-        );
+        self.judge(self.stderr.contains(text), &format!("should say {text:?} on standard error"));
         self
     }
 
@@ -103,9 +100,7 @@ impl Ran {
     fn story(&self, should: &str) -> String {
         let code = self
             .code
-            .map_or("was still running at its deadline".into(), |code| {
-                format!("exit code {code}")
-            });
+            .map_or("was still running at its deadline".into(), |code| format!("exit code {code}"));
         let mut story = format!("{}: `{}` {should}; {code}", self.node, self.script.trim());
         for (stream, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             match text.trim_end() {
@@ -122,21 +117,14 @@ mod tests {
     use super::*;
 
     fn ran() -> Ran {
-        let ending = Ending {
-            code: Some(1),
-            stdout: "carrier is off\n".into(),
-            ..Ending::default()
-        };
+        let ending =
+            Ending { code: Some(1), stdout: "carrier is off\n".into(), ..Ending::default() };
         Ran::new("server1", "check", ending)
     }
 
     #[test]
     fn what_holds_can_be_chained() {
-        let ran = ran()
-            .exits(1)
-            .says("carrier")
-            .does_not_say("passed")
-            .prints("carrier is off");
+        let ran = ran().exits(1).says("carrier").does_not_say("passed").prints("carrier is off");
         assert_eq!(ran.code, Some(1));
     }
 

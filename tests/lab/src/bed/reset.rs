@@ -10,9 +10,7 @@ const SETTLE_SECONDS: u64 = 30;
 /// What guest/look.sh says of a guest in its known state.
 pub(crate) fn known_state(set: DriverSet, parameters: &[&str]) -> String {
     let value = |name: &str, default: &str| {
-        let given = parameters
-            .iter()
-            .find_map(|p| p.strip_prefix(name)?.strip_prefix('='));
+        let given = parameters.iter().find_map(|p| p.strip_prefix(name)?.strip_prefix('='));
         given.unwrap_or(default).to_owned()
     };
     let mut lines = Vec::new();
@@ -30,9 +28,7 @@ pub(crate) fn known_state(set: DriverSet, parameters: &[&str]) -> String {
         _ => "1: CA",
     };
     for (device, port) in [("irdma1", "ens1f1"), ("rdmap2s0f0", "ens1f0")] {
-        lines.push(format!(
-            "rdma {device} on {port} node_type {node_type} state ACTIVE"
-        ));
+        lines.push(format!("rdma {device} on {port} node_type {node_type} state ACTIVE"));
     }
     lines.join("\n")
 }
@@ -68,9 +64,7 @@ impl Node {
             environment: vec![("EXPECTED".into(), expected.clone())],
             ..Script::default()
         };
-        let ran = self
-            .try_run(script, SETTLE_SECONDS)
-            .unwrap_or_else(|why| panic!("{why}"));
+        let ran = self.try_run(script, SETTLE_SECONDS).unwrap_or_else(|why| panic!("{why}"));
         if ran.code != Some(0) {
             self.run("sh /run/lab/look.sh").prints(&expected);
         }

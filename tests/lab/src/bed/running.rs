@@ -14,33 +14,21 @@ pub(crate) struct Running<'a> {
 
 impl<'a> Running<'a> {
     pub(super) fn new(node: &'a Node, handle: u64, script: &str) -> Self {
-        Running {
-            node,
-            handle,
-            script: script.to_owned(),
-        }
+        Running { node, handle, script: script.to_owned() }
     }
 
     /// Waits for its end. Without an end in that time, `code` is None and it runs on.
     #[track_caller]
     pub(crate) fn wait_within(&self, seconds: u64) -> Ran {
         let limit = self.node.deadline.bound(Duration::from_secs(seconds));
-        self.ask(
-            Ask::Wait {
-                handle: self.handle,
-                seconds: limit.as_secs_f64(),
-            },
-            limit,
-        )
+        self.ask(Ask::Wait { handle: self.handle, seconds: limit.as_secs_f64() }, limit)
     }
 
     /// What it has said so far.
     #[track_caller]
     pub(crate) fn so_far(&self) -> Ran {
         self.ask(
-            Ask::Peek {
-                handle: self.handle,
-            },
+            Ask::Peek { handle: self.handle },
             self.node.deadline.bound(Duration::from_secs(RUN_SECONDS)),
         )
     }
@@ -65,13 +53,7 @@ impl<'a> Running<'a> {
     #[track_caller]
     pub(crate) fn signal(&self, signal: i32) {
         let doing = format!("sending signal {signal} to `{}`", self.script);
-        self.node.do_now(
-            &doing,
-            Ask::Signal {
-                handle: self.handle,
-                signal,
-            },
-        );
+        self.node.do_now(&doing, Ask::Signal { handle: self.handle, signal });
     }
 
     #[track_caller]
@@ -81,15 +63,9 @@ impl<'a> Running<'a> {
 
     #[track_caller]
     fn ask(&self, ask: Ask, limit: Duration) -> Ran {
-        match self
-            .node
-            .ask(&format!("waiting for `{}`", self.script), ask, limit)
-        {
+        match self.node.ask(&format!("waiting for `{}`", self.script), ask, limit) {
             Ok(Answer::Ran(ending)) => Ran::new(self.node.name(), &self.script, ending),
-            Ok(other) => panic!(
-                "{}: another answer than asked for: {other:?}",
-                self.node.name()
-            ),
+            Ok(other) => panic!("{}: another answer than asked for: {other:?}", self.node.name()),
             Err(why) => panic!("{why}"),
         }
     }
