@@ -42,6 +42,19 @@ fn main() {
                 println!("{name}: first {:?} best {best:?}", first.unwrap());
             }
         }
+        Some("check") => {
+            let m = ["ice", "irdma"].map(str::to_owned);
+            let until = GidScan::Until(std::iter::once("100.0.1.10".parse().unwrap()).collect());
+            let check = Scope {
+                modules: m.iter().cloned().collect(),
+                gids: until,
+                devlink: true,
+                userspace: true,
+                configfs: true,
+                ..Scope::default()
+            };
+            println!("{}", linux.look(&check).unwrap().to_json().len());
+        }
         _ => {
             let scope = Scope::everything(
                 ["ice", "irdma", "rdma_rxe", "siw", "ib_core"].map(str::to_owned),
