@@ -7,8 +7,11 @@
 mod drivers;
 mod holds;
 mod inverse;
+#[cfg(test)]
+mod tests;
 
-pub use drivers::{network_drivers_of, rdma_module_of, software_of_module};
+pub use drivers::{network_drivers_of, rdma_module_of, rdma_modules, software_of_module};
+pub(crate) use holds::kernel_integer;
 pub use holds::same_parameter_value;
 pub(crate) use inverse::{in_subnet, same_subnet};
 

@@ -62,11 +62,7 @@ pub(super) fn software_link(kind: crate::values::Software, netdev: &str) -> Soft
     SoftwareLink { netdev: netdev.to_owned(), kind }
 }
 
-fn parameters_hold(
-    module: &str,
-    wanted: &BTreeMap<String, String>,
-    facts: &Facts,
-) -> Option<bool> {
+fn parameters_hold(module: &str, wanted: &BTreeMap<String, String>, facts: &Facts) -> Option<bool> {
     let state = facts.state.modules.get(module)?.get()?;
     if !state.loaded {
         return Some(false);
@@ -96,15 +92,18 @@ pub fn same_parameter_value(given: &str, shown: &str) -> bool {
         return true;
     }
     if given.contains(',') || shown.contains(',') {
-        let (given, shown): (Vec<_>, Vec<_>) = (given.split(',').collect(), shown.split(',').collect());
+        let (given, shown): (Vec<_>, Vec<_>) =
+            (given.split(',').collect(), shown.split(',').collect());
         return given.len() == shown.len()
             && given.iter().zip(&shown).all(|(given, shown)| same_parameter_value(given, shown));
     }
     match shown {
         "Y" => boolean(given) == Some(true),
         "N" => boolean(given) == Some(false),
-        _ => match integer(shown) {
-            Some(shown) => integer(given).or_else(|| word(given).map(i128::from)) == Some(shown),
+        _ => match kernel_integer(shown) {
+            Some(shown) => {
+                kernel_integer(given).or_else(|| word(given).map(i128::from)) == Some(shown)
+            }
             None => false,
         },
     }
@@ -128,7 +127,7 @@ fn word(text: &str) -> Option<bool> {
 }
 
 /// What `kstrtoll` with base 0 makes of a value.
-fn integer(text: &str) -> Option<i128> {
+pub(crate) fn kernel_integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),

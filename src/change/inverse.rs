@@ -56,9 +56,7 @@ impl Change {
                 }
                 None => Vec::new(),
             },
-            Change::RemoveAddress { netdev, address } => {
-                addresses::remove(netdev, address, before)
-            }
+            Change::RemoveAddress { netdev, address } => addresses::remove(netdev, address, before),
             Change::AddRoute { route } => match state.routes.get() {
                 Some(_) => vec![Change::RemoveRoute { route: route.clone() }],
                 None => Vec::new(),

@@ -42,7 +42,7 @@ impl State {
                 found.module(name, before, now);
             }
         }
-        if let Some((before, now)) = found.both("network interfaces", &self.links, &now.links) {
+        if let Some((before, now)) = found.both("the list of interfaces", &self.links, &now.links) {
             for (name, before) in before {
                 match now.get(name) {
                     Some(now) => found.link(name, before, now),
@@ -50,7 +50,7 @@ impl State {
                 }
             }
         }
-        if let Some((before, now)) = found.both("routes", &self.routes, &now.routes) {
+        if let Some((before, now)) = found.both("the list of routes", &self.routes, &now.routes) {
             found.sets("route", before, now, |route: &Route| !matches!(route.protocol, 1 | 9));
         }
         for (device, before) in &self.devlink {
@@ -60,14 +60,17 @@ impl State {
                 found.devlink(device, &flat(before), &flat(now));
             }
         }
-        if let Some((before, now)) = found.both("software RDMA devices", &self.software, &now.software)
+        if let Some((before, now)) =
+            found.both("the list of software RDMA devices", &self.software, &now.software)
         {
             let text = |set: &BTreeSet<super::SoftwareLink>| {
                 set.iter().map(|link| format!("{} on {}", link.kind, link.netdev)).collect()
             };
             found.sets("software RDMA device", &text(before), &text(now), |_| true);
         }
-        if let Some((before, now)) = found.both("configfs", &self.configfs, &now.configfs) {
+        if let Some((before, now)) =
+            found.both("the list of configfs settings", &self.configfs, &now.configfs)
+        {
             let shown = |value: Option<&Option<String>>| match value {
                 Some(Some(value)) => value.clone(),
                 Some(None) => PRESENT.to_owned(),
@@ -165,7 +168,8 @@ impl Found {
         before: &BTreeMap<(&str, &str), bool>,
         now: &BTreeMap<(&str, &str), bool>,
     ) {
-        let what = |(parameter, cmode): &(&str, &str)| format!("devlink {device} {parameter} ({cmode})");
+        let what =
+            |(parameter, cmode): &(&str, &str)| format!("devlink {device} {parameter} ({cmode})");
         let shown = |value: Option<&bool>| value.map_or(ABSENT.to_owned(), bool::to_string);
         self.maps(before, now, what, shown);
     }
@@ -226,3 +230,6 @@ fn flat(parameters: &super::DevlinkParams) -> BTreeMap<(&str, &str), bool> {
     });
     each.collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,9 @@
 //! Implementations: [`linux`] (this machine), [`saved`] (a facts file), [`model`] (facts in memory:
 //! the machine of the tests and the predictor of `plan`) and [`faulty`] (a wrapper that injects faults).
 
+pub mod faulty;
 pub mod linux;
+pub mod model;
 pub mod saved;
 
 use std::time::Duration;

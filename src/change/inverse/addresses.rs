@@ -9,9 +9,13 @@ use crate::facts::{Address, Facts, Route};
 use crate::values::IpPrefix;
 
 pub(super) fn remove(netdev: &str, address: &Address, before: &Facts) -> Vec<Change> {
-    let Some(own) = link(before, netdev) else { return Vec::new() };
+    let Some(own) = link(before, netdev) else {
+        return Vec::new();
+    };
     // The attributes it really has, not those that the change was written with.
-    let Some(address) = find_address(own, address) else { return Vec::new() };
+    let Some(address) = find_address(own, address) else {
+        return Vec::new();
+    };
     let mut lost = vec![address];
     if address.prefix.ip().is_ipv4() {
         lost.extend(own.addresses.iter().filter(|a| *a != address && same_subnet(a, address)));
@@ -34,8 +38,9 @@ pub(super) fn remove(netdev: &str, address: &Address, before: &Facts) -> Vec<Cha
         let prefer = |route: &Route| route.netdev == netdev && prefers(route, &lost);
         let stripped = before.state.routes.get().into_iter().flatten().filter(|r| prefer(r));
         changes.extend(
-            stripped
-                .map(|route| Change::RemoveRoute { route: Route { source: None, ..route.clone() } }),
+            stripped.map(|route| Change::RemoveRoute {
+                route: Route { source: None, ..route.clone() },
+            }),
         );
         changes.extend(routes(before, |route| {
             prefer(route) || route.netdev == netdev && reached_through(route, address)

@@ -33,7 +33,9 @@ pub(super) fn set_link(netdev: &str, up: bool, before: &Facts) -> Vec<Change> {
 }
 
 pub(super) fn set_mtu(netdev: &str, mtu: u32, before: &Facts) -> Vec<Change> {
-    let Some(old) = link(before, netdev).map(|link| link.mtu) else { return Vec::new() };
+    let Some(old) = link(before, netdev).map(|link| link.mtu) else {
+        return Vec::new();
+    };
     let mut changes = vec![Change::SetMtu { netdev: netdev.to_owned(), mtu: old }];
     let mut without_ipv6 = BTreeSet::new();
     if mtu < IPV6_MINIMUM && old >= IPV6_MINIMUM {

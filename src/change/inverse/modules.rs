@@ -1,9 +1,7 @@
 //! Modules and the software devices that live in them.
 
 use super::settings;
-use crate::change::{
-    Change, network_drivers_of, software_of_module,
-};
+use crate::change::{Change, network_drivers_of, software_of_module};
 use crate::facts::{Facts, ModuleState, RdmaDevice};
 use crate::values::Software;
 

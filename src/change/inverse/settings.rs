@@ -32,7 +32,9 @@ pub(super) fn devlink(device: &str, parameter: &str, cmode: &str, before: &Facts
 /// devlink values of the ports of these network drivers. What is off comes first: ice refuses to
 /// switch one protocol on while the other is.
 pub(super) fn devlink_of_drivers(drivers: &[&str], before: &Facts) -> Vec<Change> {
-    let Some(netdevs) = before.identity.netdevs.get() else { return Vec::new() };
+    let Some(netdevs) = before.identity.netdevs.get() else {
+        return Vec::new();
+    };
     let handles: BTreeSet<String> = netdevs
         .values()
         .filter(|netdev| netdev.driver.as_deref().is_some_and(|driver| drivers.contains(&driver)))
@@ -62,7 +64,9 @@ pub(super) fn devlink_of_drivers(drivers: &[&str], before: &Facts) -> Vec<Change
 pub(super) fn of_devices(before: &Facts, goes: impl Fn(&RdmaDevice) -> bool) -> Vec<Change> {
     let devices = before.identity.rdma.get();
     restore(before, |path| {
-        let Some(name) = device_of(path) else { return false };
+        let Some(name) = device_of(path) else {
+            return false;
+        };
         match devices {
             Some(devices) => devices.get(name).is_some_and(&goes),
             None => true,
@@ -84,10 +88,7 @@ pub(super) fn below(path: &str, before: &Facts) -> Vec<Change> {
 /// A file's old value.
 pub(super) fn old_value(path: &str, before: &Facts) -> Vec<Change> {
     let shown = before.state.configfs.get().and_then(|entries| entries.get(path)?.clone());
-    shown
-        .map(|value| Change::WriteConfigfs { path: path.to_owned(), value })
-        .into_iter()
-        .collect()
+    shown.map(|value| Change::WriteConfigfs { path: path.to_owned(), value }).into_iter().collect()
 }
 
 fn device_of(path: &str) -> Option<&str> {
@@ -99,7 +100,9 @@ fn device_of(path: &str) -> Option<&str> {
 /// Directories first. Only those of a device are made: the kernel makes the ones below by itself
 /// (`make_cma_dev`), and the subsystem's own belongs to its module.
 fn restore(before: &Facts, wanted: impl Fn(&str) -> bool) -> Vec<Change> {
-    let Some(entries) = before.state.configfs.get() else { return Vec::new() };
+    let Some(entries) = before.state.configfs.get() else {
+        return Vec::new();
+    };
     let chosen = || entries.iter().filter(|(path, _)| wanted(path));
     let directories = chosen()
         .filter(|(path, value)| value.is_none() && path.split('/').count() == 2)

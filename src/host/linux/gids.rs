@@ -91,12 +91,7 @@ fn slot(sys: &Tree, port: &str, index: u32) -> Slot {
         Err(error) => return Slot::Unknown(words(&error), sys.name(&file)),
     };
     let netdev = sys.optional(&format!("{port}/gid_attrs/ndevs/{index}"));
-    Slot::Gid(Gid {
-        index,
-        gid,
-        kind,
-        netdev,
-    })
+    Slot::Gid(Gid { index, gid, kind, netdev })
 }
 
 /// EINVAL in sysfs, ENODATA on some drivers: an empty slot.

@@ -44,11 +44,8 @@ impl Linux {
         match netdevs::fallback(&self.sys) {
             Ok((netdevs, mut states)) => {
                 facts.identity.netdevs = Seen::known(netdevs.clone(), source.clone());
-                let addresses = if self.kernel {
-                    netdevs::add_addresses(&mut states)
-                } else {
-                    Ok(())
-                };
+                let addresses =
+                    if self.kernel { netdevs::add_addresses(&mut states) } else { Ok(()) };
                 facts.state.links = match addresses {
                     Ok(()) => Seen::known(
                         states.clone(),
@@ -56,11 +53,7 @@ impl Linux {
                     ),
                     Err(error) => Seen::unknown(words(&error), "getifaddrs"),
                 };
-                Links {
-                    netdevs,
-                    states,
-                    ..Links::default()
-                }
+                Links { netdevs, states, ..Links::default() }
             }
             Err(error) => {
                 facts.identity.netdevs = Seen::unknown(words(&error), source.clone());
@@ -75,11 +68,7 @@ impl Linux {
             .then(|| held(links))
             .filter(|held| !held.is_empty() && self.kernel);
         let ask = |names| {
-            if self.kernel {
-                nldev::devices(names)
-            } else {
-                Err(no_netlink())
-            }
+            if self.kernel { nldev::devices(names) } else { Err(no_netlink()) }
         };
         facts.identity.rdma = rdma::devices(&self.sys, &scope.gids, held.as_ref(), &ask);
         facts.state.software = rdma::software(&facts.identity.rdma);
@@ -94,10 +83,8 @@ impl Linux {
             .into_iter()
             .flat_map(BTreeMap::values)
             .filter_map(|device| device.bdf);
-        let handles: BTreeSet<String> = functions
-            .chain(rdma)
-            .map(|bdf| format!("pci/{bdf}"))
-            .collect();
+        let handles: BTreeSet<String> =
+            functions.chain(rdma).map(|bdf| format!("pci/{bdf}")).collect();
         facts.state.devlink = if self.kernel {
             devlink::parameters(&handles)
         } else {
@@ -116,11 +103,7 @@ impl Linux {
         }
         if scope.users {
             let ask = || {
-                if self.kernel {
-                    nldev::kernel_users()
-                } else {
-                    Err(no_netlink())
-                }
+                if self.kernel { nldev::kernel_users() } else { Err(no_netlink()) }
             };
             evidence.users =
                 users::read(&self.proc, std::process::id(), &facts.identity.rdma, &ask);
@@ -194,14 +177,7 @@ fn held(links: &Links) -> Held {
         .states
         .iter()
         .map(|(name, state)| {
-            (
-                name.clone(),
-                state
-                    .addresses
-                    .iter()
-                    .map(|address| address.prefix.ip())
-                    .collect(),
-            )
+            (name.clone(), state.addresses.iter().map(|address| address.prefix.ip()).collect())
         })
         .collect();
     // Two rounds: a VLAN on a bond on a port.

@@ -65,28 +65,18 @@ pub(super) fn encode(
             .nla_payload(Buffer::from(bytes))
             .build()
             .map_err(|e| failed(e.to_string()))?;
-        attribute
-            .to_bytes(&mut payload)
-            .map_err(|e| failed(e.to_string()))?;
+        attribute.to_bytes(&mut payload).map_err(|e| failed(e.to_string()))?;
     }
-    let flags = if dump {
-        NlmF::REQUEST | NlmF::DUMP
-    } else {
-        NlmF::REQUEST | NlmF::ACK
-    };
+    let flags = if dump { NlmF::REQUEST | NlmF::DUMP } else { NlmF::REQUEST | NlmF::ACK };
     let message = NlmsghdrBuilder::default()
         .nl_type(kind)
         .nl_flags(flags)
         .nl_seq(sequence)
-        .nl_payload(NlPayload::<u16, Buffer>::Payload(Buffer::from(
-            payload.into_inner(),
-        )))
+        .nl_payload(NlPayload::<u16, Buffer>::Payload(Buffer::from(payload.into_inner())))
         .build()
         .map_err(|e| failed(e.to_string()))?;
     let mut bytes = Cursor::new(Vec::new());
-    message
-        .to_bytes(&mut bytes)
-        .map_err(|e| failed(e.to_string()))?;
+    message.to_bytes(&mut bytes).map_err(|e| failed(e.to_string()))?;
     Ok(bytes.into_inner())
 }
 
@@ -112,9 +102,7 @@ pub(super) fn decode(
         }
         match kind {
             DONE if flags & FLAG_DUMP_INTERRUPTED != 0 => {
-                return Some(Err(Refusal::said(
-                    "the list changed while the kernel was giving it",
-                )));
+                return Some(Err(Refusal::said("the list changed while the kernel was giving it")));
             }
             // The end of a dump carries its errno since 4.14, and the text after it.
             DONE => return Some(verdict(payload, 4, flags)),
@@ -132,9 +120,7 @@ pub(super) fn decode(
 }
 
 fn verdict(payload: &[u8], text_at: usize, flags: u16) -> Result<(), Refusal> {
-    let code = payload
-        .get(..4)
-        .map_or(0, |code| number(code).cast_signed());
+    let code = payload.get(..4).map_or(0, |code| number(code).cast_signed());
     if code == 0 {
         return Ok(());
     }
@@ -175,9 +161,7 @@ pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
 
 /// The value of an attribute.
 pub(crate) fn attribute(payload: &[u8], name: u16) -> Option<&[u8]> {
-    attributes(payload)
-        .find(|(other, _)| *other == name)
-        .map(|(_, value)| value)
+    attributes(payload).find(|(other, _)| *other == name).map(|(_, value)| value)
 }
 
 /// An attribute's number of one to four bytes.
@@ -199,10 +183,7 @@ fn short(bytes: &[u8]) -> u16 {
 
 /// An attribute's text, up to its NUL.
 pub(crate) fn string(bytes: &[u8]) -> String {
-    let end = bytes
-        .iter()
-        .position(|byte| *byte == 0)
-        .unwrap_or(bytes.len());
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 

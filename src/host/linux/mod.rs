@@ -72,13 +72,7 @@ impl Linux {
     fn at(roots: Roots, kernel: bool) -> Linux {
         let sys = Tree::new(&roots.sys, "/sys");
         let proc = Tree::new(&roots.proc, "/proc");
-        Linux {
-            roots,
-            sys,
-            proc,
-            kernel,
-            start: Instant::now(),
-        }
+        Linux { roots, sys, proc, kernel, start: Instant::now() }
     }
 }
 

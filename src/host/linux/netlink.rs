@@ -28,26 +28,17 @@ impl Refusal {
             Some(text) => format!("{text} ({})", errno_name(errno)),
             None => errno_words(errno),
         };
-        Refusal {
-            errno: Some(errno),
-            why,
-        }
+        Refusal { errno: Some(errno), why }
     }
 
     pub(crate) fn said(why: impl Into<String>) -> Refusal {
-        Refusal {
-            errno: None,
-            why: why.into(),
-        }
+        Refusal { errno: None, why: why.into() }
     }
 }
 
 impl From<std::io::Error> for Refusal {
     fn from(error: std::io::Error) -> Refusal {
-        Refusal {
-            errno: error.raw_os_error(),
-            why: words(&error),
-        }
+        Refusal { errno: error.raw_os_error(), why: words(&error) }
     }
 }
 
@@ -62,10 +53,7 @@ impl Session {
         let socket = NlSocket::connect(family, None, Groups::empty())?;
         // Kernels before 4.12 do not know it; the errno alone is then what there is.
         let _ = socket.enable_ext_ack(true);
-        Ok(Session {
-            socket,
-            sequence: 0,
-        })
+        Ok(Session { socket, sequence: 0 })
     }
 
     /// Sends one request and collects the payloads of its replies. `generic` is the command and

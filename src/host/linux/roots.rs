@@ -42,10 +42,7 @@ impl Roots {
             dev: root.join("dev"),
             etc: root.join("etc"),
             modules: root.join("lib/modules"),
-            libraries: LIBRARIES
-                .iter()
-                .map(|directory| root.join(directory))
-                .collect(),
+            libraries: LIBRARIES.iter().map(|directory| root.join(directory)).collect(),
             library_root: root,
         }
     }
