@@ -11,7 +11,7 @@ mod inverse;
 mod tests;
 
 pub use drivers::{network_drivers_of, rdma_module_of, software_of_module};
-pub(crate) use holds::kernel_integer;
+pub(crate) use holds::{kernel_integer, unquoted};
 pub use holds::same_parameter_value;
 pub(crate) use inverse::{in_subnet, same_subnet};
 
