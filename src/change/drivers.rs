@@ -18,23 +18,15 @@ const SERVED: &[(&str, &[&str])] = &[
 
 /// The network drivers whose RDMA devices this module makes; empty for every other module.
 pub fn network_drivers_of(module: &str) -> &'static [&'static str] {
-    SERVED
-        .iter()
-        .find(|(name, _)| *name == module)
-        .map_or(&[], |(_, drivers)| drivers)
+    SERVED.iter().find(|(name, _)| *name == module).map_or(&[], |(_, drivers)| drivers)
 }
 
 /// The RDMA module in use for a network driver.
 pub fn rdma_module_of(network_driver: &str) -> Option<&'static str> {
-    SERVED
-        .iter()
-        .find(|(_, drivers)| drivers.contains(&network_driver))
-        .map(|(name, _)| *name)
+    SERVED.iter().find(|(_, drivers)| drivers.contains(&network_driver)).map(|(name, _)| *name)
 }
 
 /// The kind of software device that a module makes.
 pub fn software_of_module(module: &str) -> Option<Software> {
-    [Software::Rxe, Software::Siw]
-        .into_iter()
-        .find(|kind| kind.module() == module)
+    [Software::Rxe, Software::Siw].into_iter().find(|kind| kind.module() == module)
 }

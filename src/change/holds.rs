@@ -16,12 +16,7 @@ impl Change {
         match self {
             Change::LoadModule { module, parameters } => parameters_hold(module, parameters, facts),
             Change::RemoveModule { module } => Some(!state.modules.get(module)?.get()?.loaded),
-            Change::SetDevlink {
-                device,
-                parameter,
-                cmode,
-                value,
-            } => {
+            Change::SetDevlink { device, parameter, cmode, value } => {
                 let shown = state.devlink.get(device)?.get()?;
                 Some(shown.get(parameter)?.get(cmode)? == value)
             }
@@ -33,26 +28,16 @@ impl Change {
             Change::RemoveAddress { netdev, address } => {
                 // A vanished interface has taken its addresses along.
                 let links = state.links.get()?;
-                Some(
-                    links
-                        .get(netdev)
-                        .is_none_or(|link| find_address(link, address).is_none()),
-                )
+                Some(links.get(netdev).is_none_or(|link| find_address(link, address).is_none()))
             }
             Change::AddRoute { route } => Some(state.routes.get()?.contains(route)),
             Change::RemoveRoute { route } => Some(!state.routes.get()?.contains(route)),
-            Change::AddSoftwareLink { kind, netdev, .. } => Some(
-                state
-                    .software
-                    .get()?
-                    .contains(&software_link(*kind, netdev)),
-            ),
-            Change::RemoveSoftwareLink { kind, netdev, .. } => Some(
-                !state
-                    .software
-                    .get()?
-                    .contains(&software_link(*kind, netdev)),
-            ),
+            Change::AddSoftwareLink { kind, netdev, .. } => {
+                Some(state.software.get()?.contains(&software_link(*kind, netdev)))
+            }
+            Change::RemoveSoftwareLink { kind, netdev, .. } => {
+                Some(!state.software.get()?.contains(&software_link(*kind, netdev)))
+            }
             Change::MakeConfigfs { path } => Some(state.configfs.get()?.contains_key(path)),
             Change::RemoveConfigfs { path } => Some(!state.configfs.get()?.contains_key(path)),
             Change::WriteConfigfs { path, value } => {
@@ -70,16 +55,11 @@ pub(super) fn link<'a>(facts: &'a Facts, netdev: &str) -> Option<&'a LinkState> 
 
 /// The address of this link that the kernel would take for the same one.
 pub(super) fn find_address<'a>(link: &'a LinkState, address: &Address) -> Option<&'a Address> {
-    link.addresses
-        .iter()
-        .find(|a| a.prefix == address.prefix && a.peer == address.peer)
+    link.addresses.iter().find(|a| a.prefix == address.prefix && a.peer == address.peer)
 }
 
 pub(super) fn software_link(kind: crate::values::Software, netdev: &str) -> SoftwareLink {
-    SoftwareLink {
-        netdev: netdev.to_owned(),
-        kind,
-    }
+    SoftwareLink { netdev: netdev.to_owned(), kind }
 }
 
 fn parameters_hold(module: &str, wanted: &BTreeMap<String, String>, facts: &Facts) -> Option<bool> {
@@ -87,11 +67,7 @@ fn parameters_hold(module: &str, wanted: &BTreeMap<String, String>, facts: &Fact
     if !state.loaded {
         return Some(false);
     }
-    let file = facts
-        .evidence
-        .module_files
-        .get(module)
-        .and_then(|file| file.get()?.as_ref());
+    let file = facts.evidence.module_files.get(module).and_then(|file| file.get()?.as_ref());
     let mut unreadable = false;
     for (name, value) in wanted {
         match state.parameters.get(name) {
@@ -120,10 +96,7 @@ pub fn same_parameter_value(given: &str, shown: &str) -> bool {
         let (given, shown): (Vec<_>, Vec<_>) =
             (given.split(',').collect(), shown.split(',').collect());
         return given.len() == shown.len()
-            && given
-                .iter()
-                .zip(&shown)
-                .all(|(given, shown)| same_parameter_value(given, shown));
+            && given.iter().zip(&shown).all(|(given, shown)| same_parameter_value(given, shown));
     }
     match shown {
         "Y" => boolean(given) == Some(true),
@@ -139,9 +112,7 @@ pub fn same_parameter_value(given: &str, shown: &str) -> bool {
 
 /// A value without the quotes that the kernel's parser takes off (`next_arg`).
 pub(crate) fn unquoted(value: &str) -> &str {
-    let inside = value
-        .strip_prefix('"')
-        .and_then(|value| value.strip_suffix('"'));
+    let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
     inside.unwrap_or(value)
 }
 
@@ -168,10 +139,7 @@ pub(crate) fn kernel_integer(text: &str) -> Option<i128> {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let (digits, radix) = match digits
-        .strip_prefix("0x")
-        .or_else(|| digits.strip_prefix("0X"))
-    {
+    let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(rest) => (rest, 16),
         None if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
         None => (digits, 10),

@@ -45,34 +45,24 @@ impl Change {
         match self {
             Change::LoadModule { module, .. } => modules::load(module, before),
             Change::RemoveModule { module } => modules::remove(module, before),
-            Change::SetDevlink {
-                device,
-                parameter,
-                cmode,
-                ..
-            } => settings::devlink(device, parameter, cmode, before),
+            Change::SetDevlink { device, parameter, cmode, .. } => {
+                settings::devlink(device, parameter, cmode, before)
+            }
             Change::SetLink { netdev, up } => links::set_link(netdev, *up, before),
             Change::SetMtu { netdev, mtu } => links::set_mtu(netdev, *mtu, before),
             Change::AddAddress { netdev, address } => match super::holds::link(before, netdev) {
                 Some(_) => {
-                    vec![Change::RemoveAddress {
-                        netdev: netdev.clone(),
-                        address: address.clone(),
-                    }]
+                    vec![Change::RemoveAddress { netdev: netdev.clone(), address: address.clone() }]
                 }
                 None => Vec::new(),
             },
             Change::RemoveAddress { netdev, address } => addresses::remove(netdev, address, before),
             Change::AddRoute { route } => match state.routes.get() {
-                Some(_) => vec![Change::RemoveRoute {
-                    route: route.clone(),
-                }],
+                Some(_) => vec![Change::RemoveRoute { route: route.clone() }],
                 None => Vec::new(),
             },
             Change::RemoveRoute { route } => match state.routes.get() {
-                Some(_) => vec![Change::AddRoute {
-                    route: route.clone(),
-                }],
+                Some(_) => vec![Change::AddRoute { route: route.clone() }],
                 None => Vec::new(),
             },
             Change::AddSoftwareLink { name, kind, netdev } => {

@@ -11,34 +11,20 @@ use crate::host::model::{Model, hosts};
 use crate::values::Software;
 
 fn load(module: &str, parameters: &[(&str, &str)]) -> Change {
-    let parameters = parameters
-        .iter()
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-        .collect();
-    Change::LoadModule {
-        module: module.to_owned(),
-        parameters,
-    }
+    let parameters = parameters.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Change::LoadModule { module: module.to_owned(), parameters }
 }
 
 fn unload(module: &str) -> Change {
-    Change::RemoveModule {
-        module: module.to_owned(),
-    }
+    Change::RemoveModule { module: module.to_owned() }
 }
 
 fn set_link(netdev: &str, up: bool) -> Change {
-    Change::SetLink {
-        netdev: netdev.to_owned(),
-        up,
-    }
+    Change::SetLink { netdev: netdev.to_owned(), up }
 }
 
 fn set_mtu(netdev: &str, mtu: u32) -> Change {
-    Change::SetMtu {
-        netdev: netdev.to_owned(),
-        mtu,
-    }
+    Change::SetMtu { netdev: netdev.to_owned(), mtu }
 }
 
 fn plain(prefix: &str) -> Address {
@@ -46,17 +32,11 @@ fn plain(prefix: &str) -> Address {
 }
 
 fn add(netdev: &str, prefix: &str) -> Change {
-    Change::AddAddress {
-        netdev: netdev.to_owned(),
-        address: plain(prefix),
-    }
+    Change::AddAddress { netdev: netdev.to_owned(), address: plain(prefix) }
 }
 
 fn remove(netdev: &str, prefix: &str) -> Change {
-    Change::RemoveAddress {
-        netdev: netdev.to_owned(),
-        address: plain(prefix),
-    }
+    Change::RemoveAddress { netdev: netdev.to_owned(), address: plain(prefix) }
 }
 
 fn devlink(parameter: &str, value: bool) -> Change {
@@ -86,38 +66,23 @@ fn add_route(route: Route) -> Change {
 }
 
 fn make_link(name: &str, kind: Software, netdev: &str) -> Change {
-    Change::AddSoftwareLink {
-        name: name.to_owned(),
-        kind,
-        netdev: netdev.to_owned(),
-    }
+    Change::AddSoftwareLink { name: name.to_owned(), kind, netdev: netdev.to_owned() }
 }
 
 fn drop_link(name: &str, kind: Software, netdev: &str) -> Change {
-    Change::RemoveSoftwareLink {
-        name: name.to_owned(),
-        kind,
-        netdev: netdev.to_owned(),
-    }
+    Change::RemoveSoftwareLink { name: name.to_owned(), kind, netdev: netdev.to_owned() }
 }
 
 fn mkdir(path: &str) -> Change {
-    Change::MakeConfigfs {
-        path: path.to_owned(),
-    }
+    Change::MakeConfigfs { path: path.to_owned() }
 }
 
 fn rmdir(path: &str) -> Change {
-    Change::RemoveConfigfs {
-        path: path.to_owned(),
-    }
+    Change::RemoveConfigfs { path: path.to_owned() }
 }
 
 fn write(path: &str, value: &str) -> Change {
-    Change::WriteConfigfs {
-        path: path.to_owned(),
-        value: value.to_owned(),
-    }
+    Change::WriteConfigfs { path: path.to_owned(), value: value.to_owned() }
 }
 
 /// A machine on which all of these were made.
@@ -125,19 +90,13 @@ fn machine(facts: Facts, changes: &[Change]) -> Model {
     let mut model = Model::complete(facts);
     // The names of the first seed, and the second's; udev's on the other hosts.
     let named = hosts::devices(&model.facts());
-    for (netdev, name) in [
-        ("ens1f0", "rdmap2s0f0"),
-        ("ens1f1", "irdma1"),
-        ("eth4", "mlx5_0"),
-    ] {
+    for (netdev, name) in [("ens1f0", "rdmap2s0f0"), ("ens1f1", "irdma1"), ("eth4", "mlx5_0")] {
         if named.contains_key(name) {
             model = model.with_device_name(netdev, name);
         }
     }
     for change in changes {
-        model
-            .act(change)
-            .unwrap_or_else(|error| panic!("{change}: {error}"));
+        model.act(change).unwrap_or_else(|error| panic!("{change}: {error}"));
     }
     model
 }
@@ -157,11 +116,7 @@ fn undo(model: &Model, inverse: &[Change]) -> Vec<String> {
 
 /// The differences between two states as text.
 fn differences(before: &State, now: &State) -> Vec<String> {
-    before
-        .differences(now)
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    before.differences(now).iter().map(ToString::to_string).collect()
 }
 
 /// Sentences of changes.

@@ -100,14 +100,8 @@ impl Injection {
                 Fault::ALL.into_iter().flat_map(move |one| {
                     Fault::ALL.map(|other| {
                         vec![
-                            Injection {
-                                at: first,
-                                fault: one,
-                            },
-                            Injection {
-                                at: second,
-                                fault: other,
-                            },
+                            Injection { at: first, fault: one },
+                            Injection { at: second, fault: other },
                         ]
                     })
                 })
@@ -159,11 +153,7 @@ impl<M> Faulty<M> {
 
     /// The faults that have met a change so far: a test whose fault was never met tested nothing.
     pub fn met(&self) -> usize {
-        self.acted
-            .borrow()
-            .iter()
-            .filter(|acted| acted.fault.is_some())
-            .count()
+        self.acted.borrow().iter().filter(|acted| acted.fault.is_some()).count()
     }
 }
 
@@ -193,11 +183,7 @@ impl<M: Look> Look for Faulty<M> {
 impl<M: Act> Act for Faulty<M> {
     fn act(&self, change: &Change) -> Result<(), ActError> {
         let position = self.acted.borrow().len();
-        let fault = self
-            .injections
-            .iter()
-            .find(|i| i.at == position)
-            .map(|i| i.fault);
+        let fault = self.injections.iter().find(|i| i.at == position).map(|i| i.fault);
         let answer = match fault {
             Some(Fault::Ignored) => Ok(()),
             None | Some(Fault::Vanished) => self.host.act(change),

@@ -41,17 +41,13 @@ impl Model {
     /// The machine that these facts show. What they do not hold is not known to the machine
     /// either, and it does everything as if for root: this is the predictor of `plan`.
     pub fn new(facts: Facts) -> Model {
-        Model {
-            machine: RefCell::new(Machine::new(facts, false)),
-        }
+        Model { machine: RefCell::new(Machine::new(facts, false)) }
     }
 
     /// A machine with nothing but what these facts show: a module that they do not name is not
     /// loaded and has no file. This is the machine of the tests.
     pub fn complete(facts: Facts) -> Model {
-        Model {
-            machine: RefCell::new(Machine::new(facts, true)),
-        }
+        Model { machine: RefCell::new(Machine::new(facts, true)) }
     }
 
     /// Everything about the machine as it is now, whatever a look would ask for.
@@ -94,10 +90,7 @@ impl Model {
     /// From now on the RDMA device of this interface appears under this name.
     #[must_use]
     pub fn with_device_name(self, netdev: &str, name: &str) -> Model {
-        self.machine
-            .borrow_mut()
-            .names
-            .insert(netdev.to_owned(), name.to_owned());
+        self.machine.borrow_mut().names.insert(netdev.to_owned(), name.to_owned());
         self
     }
 
@@ -137,12 +130,9 @@ impl Act for Model {
         match change {
             Change::LoadModule { module, parameters } => modules::load(machine, module, parameters),
             Change::RemoveModule { module } => modules::remove(machine, module),
-            Change::SetDevlink {
-                device,
-                parameter,
-                cmode,
-                value,
-            } => devlink::set(machine, device, parameter, cmode, *value),
+            Change::SetDevlink { device, parameter, cmode, value } => {
+                devlink::set(machine, device, parameter, cmode, *value)
+            }
             Change::SetLink { netdev, up } => links::set_link(machine, netdev, *up),
             Change::SetMtu { netdev, mtu } => links::set_mtu(machine, netdev, *mtu),
             Change::AddAddress { netdev, address } => addresses::add(machine, netdev, address),

@@ -18,27 +18,17 @@ pub(super) fn remove(netdev: &str, address: &Address, before: &Facts) -> Vec<Cha
     };
     let mut lost = vec![address];
     if address.prefix.ip().is_ipv4() {
-        lost.extend(
-            own.addresses
-                .iter()
-                .filter(|a| *a != address && same_subnet(a, address)),
-        );
+        lost.extend(own.addresses.iter().filter(|a| *a != address && same_subnet(a, address)));
     }
     let mut changes: Vec<Change> = lost
         .iter()
         // Dynamic ones are kept by whoever gave them; made permanent here they would never expire.
         .filter(|a| **a == address || !a.dynamic)
-        .map(|a| Change::AddAddress {
-            netdev: netdev.to_owned(),
-            address: (*a).clone(),
-        })
+        .map(|a| Change::AddAddress { netdev: netdev.to_owned(), address: (*a).clone() })
         .collect();
 
     if address.prefix.ip().is_ipv4() {
-        let last = own
-            .addresses
-            .iter()
-            .all(|a| a.prefix.ip().is_ipv6() || lost.contains(&a));
+        let last = own.addresses.iter().all(|a| a.prefix.ip().is_ipv6() || lost.contains(&a));
         changes.extend(routes(before, |route| {
             let here = route.netdev == netdev && route.destination.ip().is_ipv4();
             prefers(route, &lost) || here && (last || reached_through(route, address))
@@ -46,19 +36,12 @@ pub(super) fn remove(netdev: &str, address: &Address, before: &Facts) -> Vec<Cha
     } else {
         // rt6_remove_prefsrc looks at the routes of this interface alone.
         let prefer = |route: &Route| route.netdev == netdev && prefers(route, &lost);
-        let stripped = before
-            .state
-            .routes
-            .get()
-            .into_iter()
-            .flatten()
-            .filter(|r| prefer(r));
-        changes.extend(stripped.map(|route| Change::RemoveRoute {
-            route: Route {
-                source: None,
-                ..route.clone()
-            },
-        }));
+        let stripped = before.state.routes.get().into_iter().flatten().filter(|r| prefer(r));
+        changes.extend(
+            stripped.map(|route| Change::RemoveRoute {
+                route: Route { source: None, ..route.clone() },
+            }),
+        );
         changes.extend(routes(before, |route| {
             prefer(route) || route.netdev == netdev && reached_through(route, address)
         }));
@@ -67,15 +50,11 @@ pub(super) fn remove(netdev: &str, address: &Address, before: &Facts) -> Vec<Cha
 }
 
 fn prefers(route: &Route, lost: &[&Address]) -> bool {
-    route
-        .source
-        .is_some_and(|source| lost.iter().any(|address| address.prefix.ip() == source))
+    route.source.is_some_and(|source| lost.iter().any(|address| address.prefix.ip() == source))
 }
 
 fn reached_through(route: &Route, address: &Address) -> bool {
-    route
-        .gateway
-        .is_some_and(|gateway| in_subnet(gateway, address))
+    route.gateway.is_some_and(|gateway| in_subnet(gateway, address))
 }
 
 /// Same mask and same subnet, as `inet_ifa_match` compares: on a point-to-point link it is the

@@ -14,18 +14,12 @@ pub(super) fn set_link(netdev: &str, up: bool, before: &Facts) -> Vec<Change> {
     if link(before, netdev).is_none() {
         return Vec::new();
     }
-    let mut changes = vec![Change::SetLink {
-        netdev: netdev.to_owned(),
-        up: !up,
-    }];
+    let mut changes = vec![Change::SetLink { netdev: netdev.to_owned(), up: !up }];
     let mut family = vec![netdev.to_owned()];
     if !up {
         for vlan in vlans_of(netdev, before) {
             if link(before, &vlan).is_some_and(|link| link.up) {
-                changes.push(Change::SetLink {
-                    netdev: vlan.clone(),
-                    up: true,
-                });
+                changes.push(Change::SetLink { netdev: vlan.clone(), up: true });
             }
             family.push(vlan);
         }
@@ -42,25 +36,16 @@ pub(super) fn set_mtu(netdev: &str, mtu: u32, before: &Facts) -> Vec<Change> {
     let Some(old) = link(before, netdev).map(|link| link.mtu) else {
         return Vec::new();
     };
-    let mut changes = vec![Change::SetMtu {
-        netdev: netdev.to_owned(),
-        mtu: old,
-    }];
+    let mut changes = vec![Change::SetMtu { netdev: netdev.to_owned(), mtu: old }];
     let mut without_ipv6 = BTreeSet::new();
     if mtu < IPV6_MINIMUM && old >= IPV6_MINIMUM {
         without_ipv6.insert(netdev.to_owned());
     }
     for vlan in vlans_of(netdev, before) {
-        let Some(own) = link(before, &vlan)
-            .map(|link| link.mtu)
-            .filter(|own| *own > mtu)
-        else {
+        let Some(own) = link(before, &vlan).map(|link| link.mtu).filter(|own| *own > mtu) else {
             continue;
         };
-        changes.push(Change::SetMtu {
-            netdev: vlan.clone(),
-            mtu: own,
-        });
+        changes.push(Change::SetMtu { netdev: vlan.clone(), mtu: own });
         if mtu < IPV6_MINIMUM && own >= IPV6_MINIMUM {
             without_ipv6.insert(vlan);
         }
@@ -87,11 +72,7 @@ pub(super) fn routes(before: &Facts, goes: impl Fn(&Route) -> bool) -> Vec<Chang
         .filter(|route| !matches!(route.protocol, 1 | 9) && goes(route))
         .collect();
     lost.sort_by_key(|route| route.gateway.is_some());
-    lost.into_iter()
-        .map(|route| Change::AddRoute {
-            route: route.clone(),
-        })
-        .collect()
+    lost.into_iter().map(|route| Change::AddRoute { route: route.clone() }).collect()
 }
 
 /// Puts IPv6 addresses back, but not those that come by themselves.
@@ -101,10 +82,7 @@ fn ipv6_addresses(netdev: &str, before: &Facts) -> Vec<Change> {
         .into_iter()
         .flatten()
         .filter(|a| a.prefix.ip().is_ipv6() && !a.dynamic && !a.is_link_local())
-        .map(|a| Change::AddAddress {
-            netdev: netdev.to_owned(),
-            address: a.clone(),
-        })
+        .map(|a| Change::AddAddress { netdev: netdev.to_owned(), address: a.clone() })
         .collect()
 }
 

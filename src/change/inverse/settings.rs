@@ -45,22 +45,12 @@ pub(super) fn devlink_of_drivers(drivers: &[&str], before: &Facts) -> Vec<Change
     };
     let handles: BTreeSet<String> = netdevs
         .values()
-        .filter(|netdev| {
-            netdev
-                .driver
-                .as_deref()
-                .is_some_and(|driver| drivers.contains(&driver))
-        })
+        .filter(|netdev| netdev.driver.as_deref().is_some_and(|driver| drivers.contains(&driver)))
         .filter_map(|netdev| netdev.bdf.map(|bdf| format!("pci/{bdf}")))
         .collect();
     let mut changes = Vec::new();
     for wanted in [false, true] {
-        for (device, shown) in before
-            .state
-            .devlink
-            .iter()
-            .filter(|(d, _)| handles.contains(*d))
-        {
+        for (device, shown) in before.state.devlink.iter().filter(|(d, _)| handles.contains(*d)) {
             for (parameter, values) in shown.get().into_iter().flatten() {
                 // Other cmodes take effect at a reload or a power cycle, so no module change touches them.
                 if values.get("runtime") == Some(&wanted) {
@@ -105,18 +95,8 @@ pub(super) fn below(path: &str, before: &Facts) -> Vec<Change> {
 
 /// A file's old value.
 pub(super) fn old_value(path: &str, before: &Facts) -> Vec<Change> {
-    let shown = before
-        .state
-        .configfs
-        .get()
-        .and_then(|entries| entries.get(path)?.clone());
-    shown
-        .map(|value| Change::WriteConfigfs {
-            path: path.to_owned(),
-            value,
-        })
-        .into_iter()
-        .collect()
+    let shown = before.state.configfs.get().and_then(|entries| entries.get(path)?.clone());
+    shown.map(|value| Change::WriteConfigfs { path: path.to_owned(), value }).into_iter().collect()
 }
 
 /// Whether a port of this device is that of an interface.
@@ -128,10 +108,7 @@ pub(super) fn is_on(device: &RdmaDevice, netdev: &str) -> bool {
 fn device_of(path: &str) -> Option<&str> {
     let mut parts = path.split('/');
     let subsystem = parts.next()?;
-    SUBSYSTEMS
-        .contains(&subsystem)
-        .then(|| parts.next())
-        .flatten()
+    SUBSYSTEMS.contains(&subsystem).then(|| parts.next()).flatten()
 }
 
 /// Directories first. Only those of a device are made: the kernel makes the ones below by itself
@@ -145,10 +122,7 @@ fn restore(before: &Facts, wanted: impl Fn(&str) -> bool) -> Vec<Change> {
         .filter(|(path, value)| value.is_none() && path.split('/').count() == 2)
         .map(|(path, _)| Change::MakeConfigfs { path: path.clone() });
     let files = chosen().filter_map(|(path, value)| {
-        value.clone().map(|value| Change::WriteConfigfs {
-            path: path.clone(),
-            value,
-        })
+        value.clone().map(|value| Change::WriteConfigfs { path: path.clone(), value })
     });
     directories.chain(files).collect()
 }

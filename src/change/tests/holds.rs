@@ -6,18 +6,9 @@ use crate::facts::{ModuleState, Seen};
 
 fn irdma(shown: &[(&str, &str)]) -> Facts {
     let mut facts = hosts::s1(1);
-    let parameters = shown
-        .iter()
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-        .collect();
-    let state = ModuleState {
-        loaded: true,
-        parameters,
-    };
-    facts
-        .state
-        .modules
-        .insert("irdma".to_owned(), Seen::known(state, "/sys/module/irdma"));
+    let parameters = shown.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let state = ModuleState { loaded: true, parameters };
+    facts.state.modules.insert("irdma".to_owned(), Seen::known(state, "/sys/module/irdma"));
     facts
 }
 
@@ -42,10 +33,7 @@ fn a_parameter_is_compared_as_the_kernel_reads_and_prints_it() {
         (" 3\n", "3"),
         ("\"a b\"", "a b"),
     ] {
-        assert!(
-            same_parameter_value(given, shown),
-            "{given:?} is shown as {shown:?}"
-        );
+        assert!(same_parameter_value(given, shown), "{given:?} is shown as {shown:?}");
     }
     for (given, shown) in [
         ("1", "0"),
@@ -61,24 +49,15 @@ fn a_parameter_is_compared_as_the_kernel_reads_and_prints_it() {
         ("1", "one"),
         ("yes", "2"),
     ] {
-        assert!(
-            !same_parameter_value(given, shown),
-            "{given:?} is not shown as {shown:?}"
-        );
+        assert!(!same_parameter_value(given, shown), "{given:?} is not shown as {shown:?}");
     }
 }
 
 #[test]
 fn a_load_holds_with_all_its_parameters_in_force() {
     let wanted = load("irdma", &[("roce_ena", "1"), ("limits_sel", "0x3")]);
-    assert_eq!(
-        wanted.holds(&irdma(&[("roce_ena", "1"), ("limits_sel", "3")])),
-        Some(true)
-    );
-    assert_eq!(
-        wanted.holds(&irdma(&[("roce_ena", "0"), ("limits_sel", "3")])),
-        Some(false)
-    );
+    assert_eq!(wanted.holds(&irdma(&[("roce_ena", "1"), ("limits_sel", "3")])), Some(true));
+    assert_eq!(wanted.holds(&irdma(&[("roce_ena", "0"), ("limits_sel", "3")])), Some(false));
     assert_eq!(wanted.holds(&hosts::soft()), None, "not asked");
     let mut unloaded = hosts::s1(1);
     let state = Seen::known(ModuleState::default(), "/sys/module/irdma");
@@ -104,23 +83,11 @@ fn an_address_holds_by_prefix_and_peer() {
     let facts = model.facts();
     assert_eq!(add("ens1f0", "100.0.1.10/24").holds(&facts), Some(true));
     assert_eq!(add("ens1f0", "100.0.1.10/8").holds(&facts), Some(false));
-    let address = Address {
-        label: Some("ens1f0:1".to_owned()),
-        ..plain("100.0.1.10/24")
-    };
-    let labelled = Change::AddAddress {
-        netdev: "ens1f0".to_owned(),
-        address,
-    };
+    let address = Address { label: Some("ens1f0:1".to_owned()), ..plain("100.0.1.10/24") };
+    let labelled = Change::AddAddress { netdev: "ens1f0".to_owned(), address };
     assert_eq!(labelled.holds(&facts), Some(true));
-    let address = Address {
-        peer: Some([100, 0, 1, 11].into()),
-        ..plain("100.0.1.10/24")
-    };
-    let with_peer = Change::AddAddress {
-        netdev: "ens1f0".to_owned(),
-        address,
-    };
+    let address = Address { peer: Some([100, 0, 1, 11].into()), ..plain("100.0.1.10/24") };
+    let with_peer = Change::AddAddress { netdev: "ens1f0".to_owned(), address };
     assert_eq!(with_peer.holds(&facts), Some(false));
 }
 

@@ -8,37 +8,20 @@ fn there_and_back(model: &Model, change: &Change) -> Vec<String> {
     let before = model.facts();
     assert_eq!(change.holds(&before), Some(false), "{change} before");
     let inverse = change.inverse(&before);
-    model
-        .act(change)
-        .unwrap_or_else(|error| panic!("{change}: {error}"));
+    model.act(change).unwrap_or_else(|error| panic!("{change}: {error}"));
     let now = model.facts();
     assert_eq!(change.holds(&now), Some(true), "{change} after");
-    assert_ne!(
-        differences(&before.state, &now.state),
-        [""; 0],
-        "{change} changed nothing"
-    );
-    assert_eq!(
-        change.inverse(&now),
-        [],
-        "{change} is in effect: nothing to undo"
-    );
+    assert_ne!(differences(&before.state, &now.state), [""; 0], "{change} changed nothing");
+    assert_eq!(change.inverse(&now), [], "{change} is in effect: nothing to undo");
     assert_eq!(undo(model, &inverse), [""; 0], "{change} undone");
-    assert_eq!(
-        differences(&before.state, &model.facts().state),
-        [""; 0],
-        "{change} undone"
-    );
+    assert_eq!(differences(&before.state, &model.facts().state), [""; 0], "{change} undone");
     said(&inverse)
 }
 
 #[test]
 fn loading_a_module() {
     let model = machine(hosts::soft(), &[]);
-    assert_eq!(
-        there_and_back(&model, &load("siw", &[])),
-        ["remove siw (that module alone)"]
-    );
+    assert_eq!(there_and_back(&model, &load("siw", &[])), ["remove siw (that module alone)"]);
 }
 
 #[test]
@@ -71,20 +54,11 @@ fn removing_irdma_with_its_parameters_and_settings() {
 #[test]
 fn strings_that_were_never_set_are_not_given_back() {
     let mut facts = hosts::s1(1);
-    let irdma = facts
-        .state
-        .modules
-        .get_mut("irdma")
-        .unwrap()
-        .get_mut()
-        .unwrap();
+    let irdma = facts.state.modules.get_mut("irdma").unwrap().get_mut().unwrap();
     irdma.parameters = [("a", "(null)"), ("b", ""), ("c", "Y"), ("d", "x y")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-    assert_eq!(
-        said(&unload("irdma").inverse(&facts))[0],
-        "load irdma c=Y d=\"x y\""
-    );
+    assert_eq!(said(&unload("irdma").inverse(&facts))[0], "load irdma c=Y d=\"x y\"");
 }
 
 #[test]
@@ -146,10 +120,7 @@ fn removing_another_vendors_rdma_module_and_rdma_cm() {
 #[test]
 fn setting_a_devlink_mode_puts_the_settings_of_its_device_back() {
     let tos = "rdma_cm/iwp2s0f0/ports/1/default_roce_tos";
-    let model = machine(
-        hosts::s1_in_kernel(),
-        &[mkdir("rdma_cm/iwp2s0f0"), write(tos, "104")],
-    );
+    let model = machine(hosts::s1_in_kernel(), &[mkdir("rdma_cm/iwp2s0f0"), write(tos, "104")]);
     assert_eq!(
         there_and_back(&model, &devlink("enable_iwarp", false)),
         [
@@ -169,9 +140,7 @@ fn taking_a_link_down_with_ipv6_routes_and_vlans() {
         add_route(route("ens1f0", "10.1.0.0/16", Some("100.0.9.1"), None)),
     ];
     let model = machine(hosts::s1(1), &before[..2]);
-    model
-        .act(&add_route(route("ens1f0", "100.0.9.0/24", None, None)))
-        .unwrap();
+    model.act(&add_route(route("ens1f0", "100.0.9.0/24", None, None))).unwrap();
     model.act(&before[2]).unwrap();
     assert_eq!(
         there_and_back(&model, &set_link("ens1f0", false)),
@@ -186,10 +155,8 @@ fn taking_a_link_down_with_ipv6_routes_and_vlans() {
 
 #[test]
 fn setting_a_link_up_that_had_ipv6_addresses_while_it_was_down() {
-    let model = machine(
-        hosts::s1(1),
-        &[set_link("ens1f0", false), add("ens1f0", "2001:db8::1/64")],
-    );
+    let model =
+        machine(hosts::s1(1), &[set_link("ens1f0", false), add("ens1f0", "2001:db8::1/64")]);
     assert_eq!(
         there_and_back(&model, &set_link("ens1f0", true)),
         ["set ens1f0 down", "add 2001:db8::1/64 to ens1f0"]
@@ -202,18 +169,10 @@ fn setting_a_link_up_that_had_ipv6_addresses_while_it_was_down() {
 fn setting_an_mtu_above_and_below_the_least_of_ipv6() {
     let before = [
         add("ens1f0", "2001:db8::10/64"),
-        add_route(route(
-            "ens1f0",
-            "2001:db8:9::/48",
-            Some("2001:db8::1"),
-            None,
-        )),
+        add_route(route("ens1f0", "2001:db8:9::/48", Some("2001:db8::1"), None)),
     ];
     let model = machine(hosts::s1(1), &before);
-    assert_eq!(
-        there_and_back(&model, &set_mtu("ens1f0", 4200)),
-        ["set ens1f0 MTU 1500"]
-    );
+    assert_eq!(there_and_back(&model, &set_mtu("ens1f0", 4200)), ["set ens1f0 MTU 1500"]);
     assert_eq!(
         there_and_back(&model, &set_mtu("ens1f0", 1000)),
         [
@@ -237,12 +196,7 @@ fn removing_a_primary_address_with_secondaries_and_routes() {
         add("ens1f0", "100.0.1.10/24"),
         add("ens1f0", "100.0.1.11/24"),
         add("ens1f0", "100.0.2.10/24"),
-        add_route(route(
-            "ens1f0",
-            "10.1.0.0/16",
-            Some("100.0.2.1"),
-            Some("100.0.1.11"),
-        )),
+        add_route(route("ens1f0", "10.1.0.0/16", Some("100.0.2.1"), Some("100.0.1.11"))),
         add_route(route("ens1f0", "10.2.0.0/16", Some("100.0.1.1"), None)),
         add_route(route("ens1f0", "10.3.0.0/16", Some("100.0.2.1"), None)),
     ];
@@ -265,16 +219,11 @@ fn removing_the_last_address_with_all_routes_and_its_attributes() {
     let model = machine(facts, &before);
     let change = remove("ens1f0", "100.0.1.10/8");
     let inverse = change.inverse(&model.facts());
-    let Change::AddAddress { address, .. } = &inverse[0] else {
-        panic!("{inverse:?}")
-    };
+    let Change::AddAddress { address, .. } = &inverse[0] else { panic!("{inverse:?}") };
     assert_eq!(address.broadcast, Some([100, 255, 255, 255].into()));
     assert_eq!(
         there_and_back(&model, &change),
-        [
-            "add 100.0.1.10/8 to ens1f0",
-            "add route 10.3.0.0/16 dev ens1f0"
-        ]
+        ["add 100.0.1.10/8 to ens1f0", "add route 10.3.0.0/16 dev ens1f0"]
     );
 }
 
@@ -282,12 +231,7 @@ fn removing_the_last_address_with_all_routes_and_its_attributes() {
 fn removing_an_ipv6_address_that_a_route_prefers() {
     let before = [
         add("ens1f0", "2001:db8::10/64"),
-        add_route(route(
-            "ens1f0",
-            "2001:db8:9::/48",
-            None,
-            Some("2001:db8::10"),
-        )),
+        add_route(route("ens1f0", "2001:db8:9::/48", None, Some("2001:db8::10"))),
     ];
     let model = machine(hosts::s1(1), &before);
     assert_eq!(
@@ -311,10 +255,7 @@ fn routes_software_devices_and_configfs() {
     let make = make_link("rxe0", Software::Rxe, "ens1f0");
     assert_eq!(
         there_and_back(&model, &make),
-        [
-            "remove rxe device rxe0 from ens1f0",
-            "remove rdma_rxe (that module alone)"
-        ]
+        ["remove rxe device rxe0 from ens1f0", "remove rdma_rxe (that module alone)"]
     );
     model.act(&make).unwrap();
     there_and_back(&model, &mkdir("rdma_cm/rxe0"));
@@ -340,9 +281,7 @@ fn facts_that_do_not_tell_give_no_inverse() {
         add("ens1f0", "100.0.1.10/24"),
         remove("ens1f0", "100.0.1.10/24"),
         add_route(route("ens1f0", "10.3.0.0/16", None, None)),
-        Change::RemoveRoute {
-            route: route("ens1f0", "10.3.0.0/16", None, None),
-        },
+        Change::RemoveRoute { route: route("ens1f0", "10.3.0.0/16", None, None) },
         make_link("rxe0", Software::Rxe, "ens1f0"),
         drop_link("rxe0", Software::Rxe, "ens1f0"),
         mkdir("rdma_cm/x"),

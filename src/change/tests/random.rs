@@ -22,11 +22,7 @@ fn host() -> impl Strategy<Value = (&'static str, Facts)> {
 
 fn port(facts: &Facts) -> &'static str {
     let links = facts.state.links.get().unwrap();
-    if links.contains_key("eth4") {
-        "eth4"
-    } else {
-        "ens1f0"
-    }
+    if links.contains_key("eth4") { "eth4" } else { "ens1f0" }
 }
 
 fn dress(mut facts: Facts) -> Facts {
@@ -34,31 +30,13 @@ fn dress(mut facts: Facts) -> Facts {
     let netdevs = facts.identity.netdevs.get_mut().unwrap();
     let below = netdevs[port].clone();
     let kind = NetdevKind::Virtual("vlan".to_owned());
-    let vlan = Netdev {
-        index: 70,
-        kind,
-        parent: Some(port.to_owned()),
-        driver: None,
-        bdf: None,
-        ..below
-    };
+    let vlan =
+        Netdev { index: 70, kind, parent: Some(port.to_owned()), driver: None, bdf: None, ..below };
     netdevs.insert("vlan7".to_owned(), vlan);
     let links = facts.state.links.get_mut().unwrap();
     let addresses = [plain("100.0.7.10/24"), plain("2001:db8:7::10/64")].into();
-    links.insert(
-        "vlan7".to_owned(),
-        LinkState {
-            up: true,
-            mtu: 1500,
-            addresses,
-        },
-    );
-    for prefix in [
-        "100.0.1.10/24",
-        "100.0.1.11/24",
-        "100.0.3.10/24",
-        "2001:db8:1::10/64",
-    ] {
+    links.insert("vlan7".to_owned(), LinkState { up: true, mtu: 1500, addresses });
+    for prefix in ["100.0.1.10/24", "100.0.1.11/24", "100.0.3.10/24", "2001:db8:1::10/64"] {
         links.get_mut(port).unwrap().addresses.insert(plain(prefix));
     }
     let routes = facts.state.routes.get_mut().unwrap();
@@ -70,21 +48,11 @@ fn ways(port: &str) -> Vec<Route> {
     vec![
         route(port, "10.1.0.0/16", Some("100.0.3.1"), Some("100.0.1.11")),
         route(port, "10.2.0.0/16", Some("100.0.1.1"), None),
-        route(
-            port,
-            "2001:db8:a::/48",
-            Some("2001:db8:1::1"),
-            Some("2001:db8:1::10"),
-        ),
+        route(port, "2001:db8:a::/48", Some("2001:db8:1::1"), Some("2001:db8:1::10")),
         route("vlan7", "10.7.0.0/16", Some("100.0.7.1"), None),
         route(port, "10.3.0.0/16", None, None),
         route("vlan7", "2001:db8:b::/48", None, None),
-        route(
-            port,
-            "10.4.0.0/16",
-            Some("100.0.1.7"),
-            Some("192.168.4.144"),
-        ),
+        route(port, "10.4.0.0/16", Some("100.0.1.7"), Some("192.168.4.144")),
     ]
 }
 
@@ -137,10 +105,7 @@ fn devices(name: &str, facts: &Facts) -> Vec<Change> {
     for kind in [Software::Rxe, Software::Siw] {
         all.extend([load(kind.module(), &[]), unload(kind.module())]);
         let name = format!("soft_{kind}");
-        all.extend([
-            make_link(&name, kind, port(facts)),
-            drop_link(&name, kind, port(facts)),
-        ]);
+        all.extend([make_link(&name, kind, port(facts)), drop_link(&name, kind, port(facts))]);
         all.extend(settings(&name));
     }
     all.extend([unload("rdma_ucm"), unload("rdma_cm"), load("rdma_cm", &[])]);
@@ -150,19 +115,12 @@ fn devices(name: &str, facts: &Facts) -> Vec<Change> {
     if name == "mlx5" {
         all.extend([load("mlx5_ib", &[]), unload("mlx5_ib")]);
     } else if name != "soft" {
-        let modes = [
-            &[][..],
-            &[("roce_ena", "1")],
-            &[("roce_ena", "0"), ("limits_sel", "5")],
-        ];
+        let modes = [&[][..], &[("roce_ena", "1")], &[("roce_ena", "0"), ("limits_sel", "5")]];
         all.extend(modes.map(|parameters| load("irdma", parameters)));
         all.extend([unload("irdma"), unload("irdma"), unload("irdma")]);
         all.extend([mkdir("irdma/rdmap2s0f0"), rmdir("irdma/rdmap2s0f0")]);
         for value in [true, false] {
-            all.extend([
-                devlink("enable_roce", value),
-                devlink("enable_iwarp", value),
-            ]);
+            all.extend([devlink("enable_roce", value), devlink("enable_iwarp", value)]);
         }
     }
     all

@@ -14,9 +14,7 @@ pub(super) fn add(machine: &mut Machine, netdev: &str, address: &Address) -> Res
     let call = format!("add {} to {netdev}", address.prefix);
     need_net_admin(machine, &call)?;
     let links = known(&call, &mut machine.facts.state.links)?;
-    let link = links
-        .get_mut(netdev)
-        .ok_or_else(|| refuse(&call, Errno::ENODEV))?;
+    let link = links.get_mut(netdev).ok_or_else(|| refuse(&call, Errno::ENODEV))?;
     let ip = address.prefix.ip();
     let same = |other: &Address| {
         other.prefix.ip() == ip
@@ -46,9 +44,7 @@ pub(super) fn remove(
     let call = format!("remove {} from {netdev}", address.prefix);
     need_net_admin(machine, &call)?;
     let links = known(&call, &mut machine.facts.state.links)?;
-    let link = links
-        .get_mut(netdev)
-        .ok_or_else(|| refuse(&call, Errno::ENODEV))?;
+    let link = links.get_mut(netdev).ok_or_else(|| refuse(&call, Errno::ENODEV))?;
     let found = link
         .addresses
         .iter()
@@ -62,23 +58,14 @@ pub(super) fn remove(
         let stripped = routes::drop_of(machine, netdev, |route| route.source == ip);
         let kept = machine.facts.state.routes.get_mut().into_iter();
         kept.for_each(|kept| {
-            kept.extend(stripped.iter().map(|route| Route {
-                source: None,
-                ..route.clone()
-            }));
+            kept.extend(stripped.iter().map(|route| Route { source: None, ..route.clone() }));
         });
     } else {
         for gone in with_secondaries(machine, netdev, &found) {
             forget_ipv4(machine, netdev, &gone);
         }
-        let left = machine
-            .link(netdev)
-            .into_iter()
-            .flat_map(|link| &link.addresses);
-        if !left
-            .into_iter()
-            .any(|address| address.prefix.ip().is_ipv4())
-        {
+        let left = machine.link(netdev).into_iter().flat_map(|link| &link.addresses);
+        if !left.into_iter().any(|address| address.prefix.ip().is_ipv4()) {
             // fib_inetaddr_event: "Last address was deleted from this interface. Disable IP."
             routes::drop_of(machine, netdev, |route| route.destination.ip().is_ipv4());
         }
@@ -105,14 +92,9 @@ fn forget_ipv4(machine: &mut Machine, netdev: &str, address: &Address) {
     if let Some(link) = machine.link_mut(netdev) {
         link.addresses.remove(address);
     }
-    machine
-        .order
-        .retain(|(on, other)| on != netdev || other != address);
+    machine.order.retain(|(on, other)| on != netdev || other != address);
     let ip = address.prefix.ip();
-    let elsewhere = machine
-        .order
-        .iter()
-        .any(|(_, other)| other.prefix.ip() == ip);
+    let elsewhere = machine.order.iter().any(|(_, other)| other.prefix.ip() == ip);
     if !elsewhere && let Some(routes) = machine.facts.state.routes.get_mut() {
         // fib_sync_down_addr.
         routes.retain(|route| route.source != Some(ip));

@@ -26,23 +26,13 @@ pub(super) fn make(machine: &mut Machine, path: &str) -> Result<(), ActError> {
     }
     if name.contains('/') {
         // Below a device the kernel makes all directories by itself.
-        let above = path
-            .rsplit_once('/')
-            .is_some_and(|(above, _)| entries.contains_key(above));
-        return Err(refuse(
-            call,
-            if above { Errno::EPERM } else { Errno::ENOENT },
-        ));
+        let above = path.rsplit_once('/').is_some_and(|(above, _)| entries.contains_key(above));
+        return Err(refuse(call, if above { Errno::EPERM } else { Errno::ENOENT }));
     }
     if !has_subsystem(machine, parent) {
         return Err(refuse(call, Errno::ENOENT));
     }
-    let device = machine
-        .facts
-        .identity
-        .rdma
-        .get()
-        .and_then(|devices| devices.get(name));
+    let device = machine.facts.identity.rdma.get().and_then(|devices| devices.get(name));
     if parent == "rdma_cm" && device.is_none() {
         // make_cma_dev.
         return Err(refuse(call, Errno::ENODEV));
@@ -82,9 +72,7 @@ pub(super) fn remove(machine: &mut Machine, path: &str) -> Result<(), ActError> 
     // The settings live in the device, not in the directory that shows them.
     let inside = format!("{path}/");
     let shown: Configfs = take(entries, |other| other == path || other.starts_with(&inside));
-    machine
-        .settings
-        .extend(shown.into_iter().filter(|(_, value)| value.is_some()));
+    machine.settings.extend(shown.into_iter().filter(|(_, value)| value.is_some()));
     Ok(())
 }
 
@@ -92,12 +80,7 @@ pub(super) fn write(machine: &mut Machine, path: &str, value: &str) -> Result<()
     let call = format!("write {value} to /sys/kernel/config/{path}");
     need_root(machine, &call)?;
     let name = path.split('/').nth(1).unwrap_or_default();
-    let device = machine
-        .facts
-        .identity
-        .rdma
-        .get()
-        .and_then(|devices| devices.get(name));
+    let device = machine.facts.identity.rdma.get().and_then(|devices| devices.get(name));
     let roce = device.map(|device| device.protocol.get() == Some(&Protocol::Roce));
     let entries = known(&call, &mut machine.facts.state.configfs)?;
     let directory = entries.contains_key(&format!("rdma_cm/{name}"));
@@ -121,20 +104,10 @@ pub(super) fn write(machine: &mut Machine, path: &str, value: &str) -> Result<()
 
 /// Fills a device's directory, if there is one, with its settings or the kernel's defaults.
 pub(super) fn fill(machine: &mut Machine, name: &str) {
-    let Some(device) = machine
-        .facts
-        .identity
-        .rdma
-        .get()
-        .and_then(|rdma| rdma.get(name))
-    else {
+    let Some(device) = machine.facts.identity.rdma.get().and_then(|rdma| rdma.get(name)) else {
         return;
     };
-    let mode = if device.protocol.get() == Some(&Protocol::Roce) {
-        V2
-    } else {
-        V1
-    };
+    let mode = if device.protocol.get() == Some(&Protocol::Roce) { V2 } else { V1 };
     let ports: Vec<u32> = device.ports.keys().copied().collect();
     let directory = format!("rdma_cm/{name}");
     let Some(entries) = machine.facts.state.configfs.get_mut() else {
@@ -158,9 +131,7 @@ pub(super) fn fill(machine: &mut Machine, name: &str) {
 /// ENODEV (`cma_configfs_params_get`).
 pub(super) fn forget(machine: &mut Machine, name: &str) {
     let inside = format!("rdma_cm/{name}/");
-    machine
-        .settings
-        .retain(|path, _| !path.starts_with(&inside));
+    machine.settings.retain(|path, _| !path.starts_with(&inside));
     if let Some(entries) = machine.facts.state.configfs.get_mut() {
         entries.retain(|path, value| value.is_none() || !path.starts_with(&inside));
     }
@@ -169,18 +140,15 @@ pub(super) fn forget(machine: &mut Machine, name: &str) {
 /// A subsystem's module was removed.
 pub(super) fn unregister(machine: &mut Machine, subsystem: &str) {
     let inside = format!("{subsystem}/");
-    machine
-        .settings
-        .retain(|path, _| !path.starts_with(&inside));
+    machine.settings.retain(|path, _| !path.starts_with(&inside));
     if let Some(entries) = machine.facts.state.configfs.get_mut() {
         entries.retain(|path, _| !path.starts_with(&inside));
     }
 }
 
 fn take(entries: &mut Configfs, goes: impl Fn(&str) -> bool) -> Configfs {
-    let (gone, kept) = std::mem::take(entries)
-        .into_iter()
-        .partition(|(path, _): &(String, _)| goes(path));
+    let (gone, kept) =
+        std::mem::take(entries).into_iter().partition(|(path, _): &(String, _)| goes(path));
     *entries = kept;
     gone
 }

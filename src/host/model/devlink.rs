@@ -8,10 +8,8 @@ use super::refusal::{explain, known, need_net_admin, refuse};
 use crate::host::ActError;
 
 /// ice lets one protocol on at a time (`ice_devlink_enable_roce_validate`, `..._iw_validate`).
-const EXCLUSIVE: [(&str, &str, &str); 2] = [
-    ("enable_roce", "enable_iwarp", "iWARP"),
-    ("enable_iwarp", "enable_roce", "RoCEv2"),
-];
+const EXCLUSIVE: [(&str, &str, &str); 2] =
+    [("enable_roce", "enable_iwarp", "iWARP"), ("enable_iwarp", "enable_roce", "RoCEv2")];
 
 pub(super) fn set(
     machine: &mut Machine,
@@ -41,12 +39,8 @@ pub(super) fn set(
         ice && value && *own == parameter && on(other)
     });
     // devlink_nl_cmd_param_set_doit: EINVAL for an unknown parameter, EOPNOTSUPP for its cmode.
-    let values = shown
-        .get_mut(parameter)
-        .ok_or_else(|| refuse(&call, Errno::EINVAL))?;
-    let current = values
-        .get_mut(cmode)
-        .ok_or_else(|| refuse(&call, Errno::EOPNOTSUPP))?;
+    let values = shown.get_mut(parameter).ok_or_else(|| refuse(&call, Errno::EINVAL))?;
+    let current = values.get_mut(cmode).ok_or_else(|| refuse(&call, Errno::EOPNOTSUPP))?;
     if let Some((_, _, name)) = other {
         let why = format!(
             "ice: {name} is currently enabled. This device cannot enable iWARP and RoCEv2 \

@@ -27,10 +27,7 @@ use crate::host::Act;
 pub fn s1(node: u8) -> Facts {
     let mut host = Host::new(&format!("server{node}"), "3.10.0-1127.18.2.el7.x86_64");
     host.modules(out_of_tree_pair());
-    host.management(
-        &format!("192.168.4.{}/24", 143 + u32::from(node)),
-        "192.168.4.1",
-    );
+    host.management(&format!("192.168.4.{}/24", 143 + u32::from(node)), "192.168.4.1");
     host.e810_ports(node, "1.9.11");
     host.names(&[("ens1f0", "rdmap2s0f0"), ("ens1f1", "irdma1")]);
     host.load("irdma", &[("limits_sel", "3")]);
@@ -47,11 +44,7 @@ pub fn s1_machine(node: u8) -> Model {
 /// [`s1`] with the classful address of the seed's `ifconfig ens1f0 100.0.1.10 up`.
 pub fn s1_with_stale_address(node: u8) -> Facts {
     let mut facts = s1(node);
-    if let Some(link) = facts
-        .state
-        .links
-        .get_mut()
-        .and_then(|links| links.get_mut("ens1f0"))
+    if let Some(link) = facts.state.links.get_mut().and_then(|links| links.get_mut("ens1f0"))
         && let Ok(prefix) = format!("100.0.1.{}/8", 9 + u32::from(node)).parse()
     {
         link.addresses.insert(Address {
@@ -105,11 +98,7 @@ pub fn mlx5() -> Facts {
     host.load("mlx5_ib", &[]);
     let model = Model::complete(host.finish());
     model.edit(|facts| {
-        let Some(device) = facts
-            .identity
-            .rdma
-            .get_mut()
-            .and_then(|all| all.get_mut("mlx5_0"))
+        let Some(device) = facts.identity.rdma.get_mut().and_then(|all| all.get_mut("mlx5_0"))
         else {
             return;
         };
@@ -118,21 +107,11 @@ pub fn mlx5() -> Facts {
         for port in device.ports.values_mut() {
             port.gids = read(Vec::new(), "/sys/class/infiniband/mlx5_0/ports/1/gids");
         }
-        let listed = VerbsDevice {
-            name: "mlx5_0".to_owned(),
-            node_type: NodeType::Ca,
-        };
-        facts
-            .evidence
-            .verbs
-            .get_mut()
-            .into_iter()
-            .for_each(|verbs| verbs.push(listed.clone()));
+        let listed = VerbsDevice { name: "mlx5_0".to_owned(), node_type: NodeType::Ca };
+        facts.evidence.verbs.get_mut().into_iter().for_each(|verbs| verbs.push(listed.clone()));
     });
     // The directory that `cma_roce_mode` makes; without it the settings cannot be read.
-    let _ = model.act(&Change::MakeConfigfs {
-        path: "rdma_cm/mlx5_0".to_owned(),
-    });
+    let _ = model.act(&Change::MakeConfigfs { path: "rdma_cm/mlx5_0".to_owned() });
     model.facts()
 }
 

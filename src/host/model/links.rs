@@ -19,9 +19,7 @@ pub(super) fn set_link(machine: &mut Machine, netdev: &str, up: bool) -> Result<
     let call = format!("set {netdev} {}", if up { "up" } else { "down" });
     need_net_admin(machine, &call)?;
     let links = known(&call, &mut machine.facts.state.links)?;
-    let link = links
-        .get(netdev)
-        .ok_or_else(|| refuse(&call, Errno::ENODEV))?;
+    let link = links.get(netdev).ok_or_else(|| refuse(&call, Errno::ENODEV))?;
     if link.up == up {
         return Ok(());
     }
@@ -33,9 +31,7 @@ pub(super) fn set_link(machine: &mut Machine, netdev: &str, up: bool) -> Result<
         down(machine, netdev);
         return Ok(());
     }
-    let parent = machine
-        .netdev(netdev)
-        .and_then(|netdev| netdev.parent.clone());
+    let parent = machine.netdev(netdev).and_then(|netdev| netdev.parent.clone());
     if parent.is_some_and(|parent| machine.link(&parent).is_some_and(|link| !link.up)) {
         return Err(refuse(call, Errno::ENETDOWN));
     }
@@ -63,8 +59,7 @@ fn down(machine: &mut Machine, netdev: &str) {
     machine.cancel(&Event::Carrier(netdev.to_owned()));
     if let Some(link) = machine.link_mut(netdev) {
         link.up = false;
-        link.addresses
-            .retain(|address| address.prefix.ip().is_ipv4());
+        link.addresses.retain(|address| address.prefix.ip().is_ipv4());
     }
     if let Some(netdev) = machine.netdev_mut(netdev)
         && !netdev.carrier.is_not_asked()
@@ -110,10 +105,7 @@ fn source(carrier: &Seen<bool>) -> String {
 
 /// addrconf_dev_config: the EUI-64 link-local address of a running interface.
 fn link_local(machine: &mut Machine, netdev: &str) {
-    if machine
-        .link(netdev)
-        .is_none_or(|link| !link.up || link.mtu < IPV6_MINIMUM)
-    {
+    if machine.link(netdev).is_none_or(|link| !link.up || link.mtu < IPV6_MINIMUM) {
         return;
     }
     let Some(mac) = machine.netdev(netdev).and_then(|netdev| netdev.mac) else {
@@ -122,10 +114,7 @@ fn link_local(machine: &mut Machine, netdev: &str) {
     let Ok(prefix) = IpPrefix::new(ports::eui64(mac).into(), 64) else {
         return;
     };
-    let address = Address {
-        scope: LINK_SCOPE,
-        ..Address::plain(prefix)
-    };
+    let address = Address { scope: LINK_SCOPE, ..Address::plain(prefix) };
     if let Some(link) = machine.link_mut(netdev) {
         link.addresses.insert(address);
     }
@@ -135,10 +124,7 @@ pub(super) fn set_mtu(machine: &mut Machine, netdev: &str, mtu: u32) -> Result<(
     let call = format!("set {netdev} MTU {mtu}");
     need_net_admin(machine, &call)?;
     let links = known(&call, &mut machine.facts.state.links)?;
-    let old = links
-        .get(netdev)
-        .ok_or_else(|| refuse(&call, Errno::ENODEV))?
-        .mtu;
+    let old = links.get(netdev).ok_or_else(|| refuse(&call, Errno::ENODEV))?.mtu;
     if old == mtu {
         return Ok(());
     }
@@ -147,15 +133,9 @@ pub(super) fn set_mtu(machine: &mut Machine, netdev: &str, mtu: u32) -> Result<(
         return Err(explain(call, Errno::EINVAL, "mtu less than device minimum"));
     }
     if mtu > largest_mtu(machine, netdev) {
-        return Err(explain(
-            call,
-            Errno::EINVAL,
-            "mtu greater than device maximum",
-        ));
+        return Err(explain(call, Errno::EINVAL, "mtu greater than device maximum"));
     }
-    let parent = machine
-        .netdev(netdev)
-        .and_then(|netdev| netdev.parent.clone());
+    let parent = machine.netdev(netdev).and_then(|netdev| netdev.parent.clone());
     if parent.is_some_and(|parent| machine.link(&parent).is_some_and(|link| link.mtu < mtu)) {
         // vlan_dev_change_mtu.
         return Err(refuse(call, Errno::ERANGE));
@@ -175,8 +155,7 @@ fn apply_mtu(machine: &mut Machine, netdev: &str, mtu: u32) {
     };
     link.mtu = mtu;
     if mtu < IPV6_MINIMUM {
-        link.addresses
-            .retain(|address| address.prefix.ip().is_ipv4());
+        link.addresses.retain(|address| address.prefix.ip().is_ipv4());
         routes::drop_of(machine, netdev, |route| route.destination.ip().is_ipv6());
     } else if machine.is_running(netdev) {
         link_local(machine, netdev);
@@ -186,10 +165,7 @@ fn apply_mtu(machine: &mut Machine, netdev: &str, mtu: u32) {
 
 /// `max_mtu` as the drivers set it.
 fn largest_mtu(machine: &Machine, netdev: &str) -> u32 {
-    match machine
-        .netdev(netdev)
-        .and_then(|netdev| netdev.driver.as_deref())
-    {
+    match machine.netdev(netdev).and_then(|netdev| netdev.driver.as_deref()) {
         Some("ice" | "i40e") => 9702,
         Some("mlx5_core") => 9978,
         Some("e1000e") => 9216,
@@ -210,11 +186,7 @@ pub(super) fn lose(machine: &mut Machine, netdev: &str) {
     if let Some(routes) = facts.state.routes.get_mut() {
         routes.retain(|route| route.netdev != netdev);
     }
-    let port = facts
-        .identity
-        .netdevs
-        .get_mut()
-        .and_then(|netdevs| netdevs.remove(netdev));
+    let port = facts.identity.netdevs.get_mut().and_then(|netdevs| netdevs.remove(netdev));
     if let Some(bdf) = port.and_then(|port| port.bdf) {
         facts.state.devlink.remove(&format!("pci/{bdf}"));
     }

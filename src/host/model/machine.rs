@@ -40,11 +40,7 @@ pub(super) enum Event {
 
 impl Machine {
     pub(super) fn new(facts: Facts, complete: bool) -> Machine {
-        let mut machine = Machine {
-            facts,
-            complete,
-            ..Machine::default()
-        };
+        let mut machine = Machine { facts, complete, ..Machine::default() };
         for (name, netdev) in machine.facts.identity.netdevs.get().into_iter().flatten() {
             let down = machine.link(name).is_some_and(|link| !link.up);
             let plugged = netdev.carrier.get().copied().unwrap_or(down);
@@ -92,9 +88,7 @@ impl Machine {
     /// An interface is up and has carrier.
     pub(super) fn is_running(&self, netdev: &str) -> bool {
         self.link(netdev).is_some_and(|link| link.up)
-            && self
-                .netdev(netdev)
-                .is_some_and(|netdev| netdev.carrier.get() == Some(&true))
+            && self.netdev(netdev).is_some_and(|netdev| netdev.carrier.get() == Some(&true))
     }
 
     pub(super) fn has_cable(&self, netdev: &str) -> bool {
@@ -122,11 +116,7 @@ impl Machine {
     pub(super) fn pass(&mut self, time: Duration) {
         let end = self.clock.saturating_add(time);
         loop {
-            let due = self
-                .pending
-                .iter()
-                .enumerate()
-                .filter(|(_, (at, _))| *at <= end);
+            let due = self.pending.iter().enumerate().filter(|(_, (at, _))| *at <= end);
             let Some((index, _)) = due.min_by_key(|(_, (at, _))| *at) else {
                 break;
             };

@@ -9,15 +9,11 @@ use crate::values::MacAddr;
 
 /// After an interface changed: the ports on it, and on the device below it if it is a VLAN.
 pub(super) fn follow(machine: &mut Machine, netdev: &str) {
-    let below = machine
-        .netdev(netdev)
-        .and_then(|netdev| netdev.parent.clone());
+    let below = machine.netdev(netdev).and_then(|netdev| netdev.parent.clone());
     for netdev in [Some(netdev.to_owned()), below].into_iter().flatten() {
         let devices = machine.facts.identity.rdma.get().into_iter().flatten();
-        let names: Vec<String> = devices
-            .filter(|(_, d)| is_on(d, &netdev))
-            .map(|(name, _)| name.clone())
-            .collect();
+        let names: Vec<String> =
+            devices.filter(|(_, d)| is_on(d, &netdev)).map(|(name, _)| name.clone()).collect();
         for name in names {
             update(machine, &name, &netdev, false);
         }
@@ -26,12 +22,7 @@ pub(super) fn follow(machine: &mut Machine, netdev: &str) {
 
 /// A new device: everything about its port is read for the first time.
 pub(super) fn start(machine: &mut Machine, name: &str) {
-    let device = machine
-        .facts
-        .identity
-        .rdma
-        .get()
-        .and_then(|devices| devices.get(name));
+    let device = machine.facts.identity.rdma.get().and_then(|devices| devices.get(name));
     let netdev = device.and_then(|d| d.ports.values().find_map(|port| port.netdev.get()?.clone()));
     if let Some(netdev) = netdev {
         update(machine, name, &netdev, true);
@@ -40,12 +31,7 @@ pub(super) fn start(machine: &mut Machine, name: &str) {
 
 fn update(machine: &mut Machine, name: &str, netdev: &str, new: bool) {
     let running = machine.is_running(netdev);
-    let Some(device) = machine
-        .facts
-        .identity
-        .rdma
-        .get()
-        .and_then(|devices| devices.get(name))
+    let Some(device) = machine.facts.identity.rdma.get().and_then(|devices| devices.get(name))
     else {
         return;
     };
@@ -53,9 +39,7 @@ fn update(machine: &mut Machine, name: &str, netdev: &str, new: bool) {
         return;
     }
     let gids = gids(machine, device, netdev);
-    let speed = machine
-        .netdev(netdev)
-        .and_then(|port| port.speed_mbps.get().copied());
+    let speed = machine.netdev(netdev).and_then(|port| port.speed_mbps.get().copied());
     let devices = machine.facts.identity.rdma.get_mut();
     let Some(device) = devices.and_then(|devices| devices.get_mut(name)) else {
         return;
@@ -70,12 +54,7 @@ fn update(machine: &mut Machine, name: &str, netdev: &str, new: bool) {
             false => (PortState::Down, "Disabled"),
         };
         set(&mut port.state, state, new, format!("{at}/state"));
-        set(
-            &mut port.physical_state,
-            physical.to_owned(),
-            new,
-            format!("{at}/phys_state"),
-        );
+        set(&mut port.physical_state, physical.to_owned(), new, format!("{at}/phys_state"));
         if new {
             port.rate = Seen::known(rate(speed).to_owned(), format!("{at}/rate"));
         }
@@ -88,11 +67,7 @@ fn update(machine: &mut Machine, name: &str, netdev: &str, new: bool) {
 /// What was not asked for stays so.
 fn set<T>(seen: &mut Seen<T>, value: T, new: bool, source: String) {
     if new || !seen.is_not_asked() {
-        let source = if let Seen::Known { source, .. } = seen {
-            source.clone()
-        } else {
-            source
-        };
+        let source = if let Seen::Known { source, .. } = seen { source.clone() } else { source };
         *seen = Seen::known(value, source);
     }
 }
@@ -107,12 +82,7 @@ fn gids(machine: &Machine, device: &RdmaDevice, netdev: &str) -> Option<Vec<Gid>
             let mut octets = [0; 16];
             octets[..6].copy_from_slice(&mac);
             let gid = Ipv6Addr::from(octets);
-            return Some(vec![Gid {
-                index: 0,
-                gid,
-                kind: GidType::IbRoceV1,
-                netdev: None,
-            }]);
+            return Some(vec![Gid { index: 0, gid, kind: GidType::IbRoceV1, netdev: None }]);
         }
         (Protocol::Roce, Some("mlx5_core" | "mlx4_core" | "mlx4_en")) => {
             &[GidType::IbRoceV1, GidType::RoceV2]
@@ -125,16 +95,8 @@ fn gids(machine: &Machine, device: &RdmaDevice, netdev: &str) -> Option<Vec<Gid>
     let mut table = Vec::new();
     for source in sources.iter().filter(|source| machine.is_running(source)) {
         let mut seen: Vec<Ipv6Addr> = machine.netdev(source)?.mac.map(eui64).into_iter().collect();
-        let v4 = machine
-            .order
-            .iter()
-            .filter(|(on, _)| on == source)
-            .map(|(_, a)| a);
-        let v6 = machine
-            .link(source)?
-            .addresses
-            .iter()
-            .filter(|a| a.prefix.ip().is_ipv6());
+        let v4 = machine.order.iter().filter(|(on, _)| on == source).map(|(_, a)| a);
+        let v6 = machine.link(source)?.addresses.iter().filter(|a| a.prefix.ip().is_ipv6());
         for address in v4.chain(v6) {
             let gid = match address.prefix.ip() {
                 IpAddr::V4(ip) => ip.to_ipv6_mapped(),
@@ -153,12 +115,7 @@ fn gids(machine: &Machine, device: &RdmaDevice, netdev: &str) -> Option<Vec<Gid>
     let numbered = table.into_iter().zip(0..);
     Some(
         numbered
-            .map(|((gid, kind, netdev), index)| Gid {
-                index,
-                gid,
-                kind,
-                netdev: Some(netdev),
-            })
+            .map(|((gid, kind, netdev), index)| Gid { index, gid, kind, netdev: Some(netdev) })
             .collect(),
     )
 }
@@ -175,9 +132,7 @@ pub(super) fn eui64(mac: MacAddr) -> Ipv6Addr {
 /// The node GUID that drivers make of a MAC, as the kernel prints it.
 pub(super) fn guid(mac: MacAddr) -> String {
     let octets = eui64(mac).octets();
-    let words = octets[8..]
-        .chunks_exact(2)
-        .map(|word| format!("{:02x}{:02x}", word[0], word[1]));
+    let words = octets[8..].chunks_exact(2).map(|word| format!("{:02x}{:02x}", word[0], word[1]));
     words.collect::<Vec<_>>().join(":")
 }
 

@@ -20,11 +20,7 @@ pub(super) fn add(machine: &mut Machine, route: &Route) -> Result<(), ActError> 
     };
     let v6 = route.destination.ip().is_ipv6();
     if !v6 && route.destination.network() != route.destination {
-        return Err(explain(
-            call,
-            Errno::EINVAL,
-            "Invalid prefix for given prefix length",
-        ));
+        return Err(explain(call, Errno::EINVAL, "Invalid prefix for given prefix length"));
     }
     if !link.up {
         return Err(explain(call, Errno::ENETDOWN, "Nexthop device is not up"));
@@ -35,21 +31,13 @@ pub(super) fn add(machine: &mut Machine, route: &Route) -> Result<(), ActError> 
     if let Some(source) = route.source
         && !is_local(machine, source)
     {
-        let why = if v6 {
-            "Invalid source address"
-        } else {
-            "Invalid prefsrc address"
-        };
+        let why = if v6 { "Invalid source address" } else { "Invalid prefsrc address" };
         return Err(explain(call, Errno::EINVAL, why));
     }
     if let Some(gateway) = route.gateway
         && !is_reachable(machine, route, gateway)
     {
-        let errno = if v6 {
-            Errno::EHOSTUNREACH
-        } else {
-            Errno::ENETUNREACH
-        };
+        let errno = if v6 { Errno::EHOSTUNREACH } else { Errno::ENETUNREACH };
         return Err(explain(call, errno, "Nexthop has invalid gateway"));
     }
     let routes = known(&call, &mut machine.facts.state.routes)?;
@@ -79,11 +67,8 @@ pub(super) fn drop_of(
     let Some(routes) = machine.facts.state.routes.get_mut() else {
         return Vec::new();
     };
-    let gone: Vec<Route> = routes
-        .iter()
-        .filter(|route| route.netdev == netdev && goes(route))
-        .cloned()
-        .collect();
+    let gone: Vec<Route> =
+        routes.iter().filter(|route| route.netdev == netdev && goes(route)).cloned().collect();
     for route in &gone {
         routes.remove(route);
     }
@@ -101,16 +86,8 @@ fn slot(route: &Route) -> (crate::values::IpPrefix, u32, u32) {
 }
 
 fn is_local(machine: &Machine, ip: IpAddr) -> bool {
-    let links = machine
-        .facts
-        .state
-        .links
-        .get()
-        .into_iter()
-        .flat_map(|links| links.values());
-    links
-        .flat_map(|link| &link.addresses)
-        .any(|address| address.prefix.ip() == ip)
+    let links = machine.facts.state.links.get().into_iter().flat_map(|links| links.values());
+    links.flat_map(|link| &link.addresses).any(|address| address.prefix.ip() == ip)
 }
 
 /// A gateway has to be on the link: in the subnet of an address or behind a route without gateway.
@@ -120,10 +97,7 @@ fn is_reachable(machine: &Machine, route: &Route, gateway: IpAddr) -> bool {
     {
         return true;
     }
-    let addresses = machine
-        .link(&route.netdev)
-        .into_iter()
-        .flat_map(|link| &link.addresses);
+    let addresses = machine.link(&route.netdev).into_iter().flat_map(|link| &link.addresses);
     let mut subnets = addresses.filter(|address| !address.no_prefix_route);
     let mut routes = machine.facts.state.routes.get().into_iter().flatten();
     subnets.any(|address| in_subnet(gateway, address))

@@ -8,15 +8,9 @@ pub(super) fn seen(machine: &Machine, scope: &Scope) -> Facts {
     let mut facts = machine.facts.clone();
     let (state, evidence) = (&mut facts.state, &mut facts.evidence);
 
-    state
-        .modules
-        .retain(|module, _| scope.modules.contains(module));
-    evidence
-        .builds
-        .retain(|module, _| scope.modules.contains(module));
-    evidence
-        .module_files
-        .retain(|module, _| scope.module_files.contains(module));
+    state.modules.retain(|module, _| scope.modules.contains(module));
+    evidence.builds.retain(|module, _| scope.modules.contains(module));
+    evidence.module_files.retain(|module, _| scope.module_files.contains(module));
     if machine.complete {
         for module in &scope.modules {
             state.modules.entry(module.clone()).or_insert_with(|| {
@@ -24,13 +18,10 @@ pub(super) fn seen(machine: &Machine, scope: &Scope) -> Facts {
             });
         }
         for module in &scope.module_files {
-            evidence
-                .module_files
-                .entry(module.clone())
-                .or_insert_with(|| {
-                    let release = &evidence.kernel_release;
-                    Seen::known(None, format!("/lib/modules/{release}/modules.dep"))
-                });
+            evidence.module_files.entry(module.clone()).or_insert_with(|| {
+                let release = &evidence.kernel_release;
+                Seen::known(None, format!("/lib/modules/{release}/modules.dep"))
+            });
         }
     }
     if !scope.devlink {
@@ -54,13 +45,7 @@ pub(super) fn seen(machine: &Machine, scope: &Scope) -> Facts {
     if !scope.lifelines {
         evidence.lifelines = Seen::NotAsked;
     }
-    for device in facts
-        .identity
-        .rdma
-        .get_mut()
-        .into_iter()
-        .flat_map(|rdma| rdma.values_mut())
-    {
+    for device in facts.identity.rdma.get_mut().into_iter().flat_map(|rdma| rdma.values_mut()) {
         for port in device.ports.values_mut() {
             scan(&mut port.gids, &scope.gids);
         }

@@ -7,11 +7,7 @@ use crate::facts::{PortState, Scope, Seen};
 use crate::values::Software;
 
 fn irdma(model: &Model) -> BTreeMap<String, String> {
-    model.facts().state.modules["irdma"]
-        .get()
-        .unwrap()
-        .parameters
-        .clone()
+    model.facts().state.modules["irdma"].get().unwrap().parameters.clone()
 }
 
 #[test]
@@ -20,18 +16,12 @@ fn a_reload_of_the_out_of_tree_irdma_chooses_the_mode_of_all_ports() {
     act(&model, unload("irdma"));
     assert_eq!(modes(&model.facts()), BTreeMap::new());
     assert_eq!(model.facts().evidence.verbs.get().unwrap().len(), 0);
-    act(
-        &model,
-        load("irdma", &[("roce_ena", "0x1"), ("limits_sel", "5")]),
-    );
+    act(&model, load("irdma", &[("roce_ena", "0x1"), ("limits_sel", "5")]));
     let expected = named(&[("irdma1", Protocol::Roce), ("rdmap2s0f0", Protocol::Roce)]);
     assert_eq!(modes(&model.facts()), expected);
     assert_eq!(irdma(&model)["roce_ena"], "1");
     assert_eq!(irdma(&model)["limits_sel"], "5");
-    let build = model.facts().evidence.builds["irdma"]
-        .get()
-        .unwrap()
-        .clone();
+    let build = model.facts().evidence.builds["irdma"].get().unwrap().clone();
     assert_eq!(build.version.as_deref(), Some("1.11.16.6"));
 }
 
@@ -119,10 +109,7 @@ fn rdma_rxe_and_siw_make_devices_only_when_asked_and_take_them_along() {
     act(&model, make("rxe0", Software::Rxe, "ens1f0"));
     // The kernel loads the module of a link by itself.
     act(&model, make("siw0", Software::Siw, "ens1f0"));
-    assert_eq!(
-        modes(&model.facts()),
-        named(&[("rxe0", Protocol::Roce), ("siw0", Protocol::Iw)])
-    );
+    assert_eq!(modes(&model.facts()), named(&[("rxe0", Protocol::Roce), ("siw0", Protocol::Iw)]));
     assert!(model.facts().state.modules["siw"].get().unwrap().loaded);
     let devices = hosts::devices(&model.facts());
     assert_eq!(
@@ -132,18 +119,12 @@ fn rdma_rxe_and_siw_make_devices_only_when_asked_and_take_them_along() {
             ("::ffff:100.0.1.10".to_owned(), GidType::RoceV2)
         ]
     );
-    assert_eq!(
-        gids(&devices["siw0"]),
-        [("5254:0:101::".to_owned(), GidType::IbRoceV1)]
-    );
+    assert_eq!(gids(&devices["siw0"]), [("5254:0:101::".to_owned(), GidType::IbRoceV1)]);
     assert_eq!(devices["siw0"].node_type.get(), Some(&NodeType::Rnic));
     act(&model, unload("rdma_rxe"));
     assert_eq!(modes(&model.facts()), named(&[("siw0", Protocol::Iw)]));
     let left = model.facts().state.software.get().unwrap().clone();
-    assert_eq!(
-        left.into_iter().map(|link| link.kind).collect::<Vec<_>>(),
-        [Software::Siw]
-    );
+    assert_eq!(left.into_iter().map(|link| link.kind).collect::<Vec<_>>(), [Software::Siw]);
 }
 
 #[test]
@@ -157,10 +138,7 @@ fn the_mode_of_another_vendors_driver_comes_back_and_is_never_invented() {
 
     let mut facts = hosts::mlx5();
     facts.identity.rdma.get_mut().unwrap().clear();
-    facts
-        .state
-        .modules
-        .insert("mlx5_ib".into(), Seen::known(Default::default(), "x"));
+    facts.state.modules.insert("mlx5_ib".into(), Seen::known(Default::default(), "x"));
     let fresh = Model::complete(facts);
     act(&fresh, load("mlx5_ib", &[]));
     let device = &hosts::devices(&fresh.facts())["rdmap129s0f0"];
@@ -200,17 +178,11 @@ fn gids_and_port_state_follow_the_link() {
 fn a_predictor_without_the_module_file_does_not_foretell_the_mode() {
     let model = hosts::s1_machine(1);
     act(&model, unload("irdma"));
-    let scope = Scope {
-        modules: ["irdma".to_owned()].into(),
-        ..Scope::default()
-    };
+    let scope = Scope { modules: ["irdma".to_owned()].into(), ..Scope::default() };
     let predictor = Model::new(model.look(&scope).unwrap());
     act(&predictor, load("irdma", &[]));
     assert_eq!(modes(&predictor.facts())["rdmap2s0f0"], None);
     act(&predictor, unload("irdma"));
     act(&predictor, load("irdma", &[("roce_ena", "1")]));
-    assert_eq!(
-        modes(&predictor.facts())["rocep2s0f0"],
-        Some(Protocol::Roce)
-    );
+    assert_eq!(modes(&predictor.facts())["rocep2s0f0"], Some(Protocol::Roce));
 }

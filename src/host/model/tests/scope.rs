@@ -5,9 +5,7 @@ use crate::facts::{GidScan, Scope, Seen};
 
 #[test]
 fn what_was_not_asked_for_is_not_there() {
-    let facts = Model::complete(hosts::mlx5())
-        .look(&Scope::default())
-        .unwrap();
+    let facts = Model::complete(hosts::mlx5()).look(&Scope::default()).unwrap();
     assert_eq!(facts.state.modules.len(), 0);
     assert_eq!(facts.evidence.module_files.len(), 0);
     assert_eq!(facts.evidence.builds.len(), 0);
@@ -18,10 +16,7 @@ fn what_was_not_asked_for_is_not_there() {
     assert_eq!(facts.evidence.userspace, Seen::NotAsked);
     assert_eq!(facts.evidence.verbs, Seen::NotAsked);
     assert_eq!(facts.evidence.lifelines, Seen::NotAsked);
-    assert_eq!(
-        hosts::devices(&facts)["mlx5_0"].ports[&1].gids,
-        Seen::NotAsked
-    );
+    assert_eq!(hosts::devices(&facts)["mlx5_0"].ports[&1].gids, Seen::NotAsked);
 }
 
 #[test]
@@ -29,12 +24,7 @@ fn a_scan_for_addresses_ends_where_the_last_one_is_found() {
     let model = Model::complete(hosts::mlx5());
     let until = |text: &str| {
         let gids = GidScan::Until([text.parse().unwrap()].into());
-        let facts = model
-            .look(&Scope {
-                gids,
-                ..Scope::default()
-            })
-            .unwrap();
+        let facts = model.look(&Scope { gids, ..Scope::default() }).unwrap();
         gids_read(&facts)
     };
     assert_eq!(until("fe80::ee0d:9aff:fe11:2233"), 1);
