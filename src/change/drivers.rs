@@ -16,6 +16,11 @@ const SERVED: &[(&str, &[&str])] = &[
     ("ocrdma", &["be2net"]),
 ];
 
+/// Every RDMA module of the table.
+pub fn rdma_modules() -> impl Iterator<Item = &'static str> {
+    SERVED.iter().map(|(module, _)| *module)
+}
+
 /// The network drivers whose RDMA devices this module makes; empty for every other module.
 pub fn network_drivers_of(module: &str) -> &'static [&'static str] {
     SERVED.iter().find(|(name, _)| *name == module).map_or(&[], |(_, drivers)| drivers)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{NodeType, Seen};
+use crate::smoke::SmokeOutcome;
 
 /// Readings that no change sets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub struct Evidence {
     /// Interfaces that this host must not lose, with the reasons.
     #[serde(default)]
     pub lifelines: Seen<BTreeMap<String, BTreeSet<Lifeline>>>,
+    /// Smoke tests that were run, by interface.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub smoke: BTreeMap<String, SmokeOutcome>,
 }
 
 /// What this process may do.

@@ -56,10 +56,7 @@ impl Facts {
     /// Too large, of a later format, no JSON, or something that is not in the format, with its place.
     pub fn from_json(bytes: &[u8], name: &str) -> Result<Facts, FactsFileError> {
         if bytes.len() > LARGEST {
-            return Err(FactsFileError::TooLarge {
-                name: name.to_owned(),
-                bytes: bytes.len(),
-            });
+            return Err(FactsFileError::TooLarge { name: name.to_owned(), bytes: bytes.len() });
         }
         let content = |error: serde_json::Error| {
             let (line, column) = (error.line(), error.column());
@@ -77,10 +74,7 @@ impl Facts {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let version: Versioned = serde_json::from_slice(bytes).map_err(content)?;
         if version.format > u64::from(FORMAT) {
-            return Err(FactsFileError::Format {
-                name: name.to_owned(),
-                found: version.format,
-            });
+            return Err(FactsFileError::Format { name: name.to_owned(), found: version.format });
         }
         serde_json::from_slice(bytes).map_err(content)
     }
@@ -99,24 +93,15 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> String {
-        Facts::from_json(text.as_bytes(), "node1.json")
-            .expect_err("refused")
-            .to_string()
+        Facts::from_json(text.as_bytes(), "node1.json").expect_err("refused").to_string()
     }
 
     #[test]
     fn what_is_written_is_read_back() {
-        let mut facts = Facts {
-            format: FORMAT,
-            host: "server1".to_owned(),
-            ..Facts::default()
-        };
+        let mut facts = Facts { format: FORMAT, host: "server1".to_owned(), ..Facts::default() };
         facts.evidence.modules_disabled =
             super::super::Seen::known(false, "/proc/sys/kernel/modules_disabled");
-        assert_eq!(
-            Facts::from_json(facts.to_json().as_bytes(), "f"),
-            Ok(facts.clone())
-        );
+        assert_eq!(Facts::from_json(facts.to_json().as_bytes(), "f"), Ok(facts.clone()));
         let marked = [b"\xef\xbb\xbf", facts.to_json().as_bytes()].concat();
         assert_eq!(Facts::from_json(&marked, "f"), Ok(facts));
     }
@@ -144,17 +129,20 @@ mod tests {
             "node1.json:2:10: invalid type: integer `5`, expected a string"
         );
         let extra = r#"{"format":1,"host":"a","state":{},"identity":{},"evidence":{},"colour":1}"#;
-        assert!(
-            message(extra).contains("unknown field `colour`"),
-            "{}",
-            message(extra)
-        );
+        assert!(message(extra).contains("unknown field `colour`"), "{}", message(extra));
     }
 
     #[test]
     fn deep_nesting_is_an_error_and_no_overflow() {
-        let deep = format!("{{\"format\": 1, \"host\": {}", "[".repeat(100_000));
-        assert_eq!(message(&deep), "node1.json:1:148: recursion limit exceeded");
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(
+            message(&format!("{{\"format\": 1, \"host\": {open}{close}}}")),
+            "node1.json:1:22: invalid type: sequence, expected a string"
+        );
+        assert_eq!(
+            message(&format!("{{\"format\": {open}{close}}}")),
+            "node1.json:1:11: invalid type: sequence, expected u64"
+        );
     }
 
     proptest! {

@@ -16,8 +16,8 @@ mod state;
 
 pub use difference::Difference;
 pub use evidence::{
-    DriverInfo, Evidence, KernelUser, Lifeline, ModuleBuild, ModuleFile, ProcessUser, Privilege,
-    Userspace, Users, VerbsDevice,
+    DriverInfo, Evidence, KernelUser, Lifeline, ModuleBuild, ModuleFile, Privilege, ProcessUser,
+    Users, Userspace, VerbsDevice,
 };
 pub use file::FactsFileError;
 pub use identity::{
@@ -26,7 +26,9 @@ pub use identity::{
 pub use query::PortLookup;
 pub use scope::{GidScan, Scope};
 pub use seen::Seen;
-pub use state::{Address, Configfs, DevlinkParams, LinkState, ModuleState, Route, SoftwareLink, State};
+pub use state::{
+    Address, Configfs, DevlinkParams, LinkState, ModuleState, Route, SoftwareLink, State,
+};
 
 use serde::{Deserialize, Serialize};
 

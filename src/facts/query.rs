@@ -184,12 +184,17 @@ impl Facts {
                 Some(known) => known.mode(port),
                 None => Seen::unknown(format!("there is no RDMA device {device}"), source.clone()),
             },
-            Seen::Unknown { why, source } => Seen::Unknown {
-                why: why.clone(),
-                source: source.clone(),
-            },
-            Seen::NotAsked => Seen::NotAsked,
+            other => not_known(other),
         }
+    }
+}
+
+/// The reason why one reading is not known, as the reason for another.
+fn not_known<T, U>(seen: &Seen<T>) -> Seen<U> {
+    match seen {
+        Seen::Unknown { why, source } => Seen::unknown(why.clone(), source.clone()),
+        Seen::NotAsked => Seen::NotAsked,
+        Seen::Known { source, .. } => Seen::unknown("it decides nothing", source.clone()),
     }
 }
 
@@ -231,9 +236,7 @@ impl RdmaDevice {
             | (_, Some(Protocol::Other)) => {
                 return contradiction("neither InfiniBand, RoCE nor iWARP");
             }
-            (None, None) => {
-                return Seen::unknown(self.node_type.why_not(), self.node_type.source());
-            }
+            (None, None) => return not_known(&self.node_type),
             (Some(NodeType::Ca), _) | (None, Some(_)) => {}
         }
         let Some(known) = self.ports.get(&port) else {
@@ -253,7 +256,7 @@ impl RdmaDevice {
             (Some("InfiniBand"), _) => Seen::known(Mode::Infiniband, known.link_layer.source()),
             (None, Some(Protocol::Ib)) => Seen::known(Mode::Infiniband, self.protocol.source()),
             (Some("Ethernet"), _) | (None, Some(Protocol::Roce)) => roce(self, port),
-            _ => Seen::unknown(known.link_layer.why_not(), known.link_layer.source()),
+            _ => not_known(&known.link_layer),
         }
     }
 }

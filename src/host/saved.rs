@@ -30,24 +30,16 @@ impl Saved {
         let mut bytes = Vec::new();
         File::open(path)
             .and_then(|file| file.take(LONGEST).read_to_end(&mut bytes))
-            .map_err(|error| LookError {
-                what: what.clone(),
-                why: reason(&error),
-            })?;
-        Facts::from_json(&bytes, &what)
-            .map(Saved::new)
-            .map_err(|error| LookError {
-                what: "the facts file".to_owned(),
-                why: error.to_string(),
-            })
+            .map_err(|error| LookError { what: what.clone(), why: reason(&error) })?;
+        Facts::from_json(&bytes, &what).map(Saved::new).map_err(|error| LookError {
+            what: "the facts file".to_owned(),
+            why: error.to_string(),
+        })
     }
 
     /// Facts that are in memory already.
     pub fn new(facts: Facts) -> Saved {
-        Saved {
-            facts,
-            clock: Mutex::default(),
-        }
+        Saved { facts, clock: Mutex::default() }
     }
 }
 
@@ -64,9 +56,7 @@ impl Look for Saved {
     }
 
     fn now(&self) -> Duration {
-        self.clock
-            .lock()
-            .map_or_else(|broken| *broken.into_inner(), |clock| *clock)
+        self.clock.lock().map_or_else(|broken| *broken.into_inner(), |clock| *clock)
     }
 
     /// A file does not change by waiting: only its own clock passes.
@@ -86,11 +76,7 @@ mod tests {
     fn a_saved_look_is_given_back_and_waiting_costs_no_time() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("node1.json");
-        let facts = Facts {
-            format: 1,
-            host: "node1".to_owned(),
-            ..Facts::default()
-        };
+        let facts = Facts { format: 1, host: "node1".to_owned(), ..Facts::default() };
         std::fs::write(&path, facts.to_json()).expect("written");
         let saved = Saved::open(&path).expect("facts");
         saved.pause(Duration::from_secs(3600));
@@ -109,10 +95,8 @@ mod tests {
         );
         std::fs::write(&path, "{}").expect("written");
         let error = Saved::open(&path).expect_err("no facts");
-        let expected = format!(
-            "cannot read the facts file: {}:1:2: missing field `format`",
-            path.display()
-        );
+        let expected =
+            format!("cannot read the facts file: {}:1:2: missing field `format`", path.display());
         assert_eq!(error.to_string(), expected);
     }
 }

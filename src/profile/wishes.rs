@@ -105,10 +105,9 @@ impl fmt::Display for Selector {
             Selector::Name(name) => name.fmt(f),
             Selector::Pci(bdf) => write!(f, "the port at PCI {bdf}"),
             Selector::PermanentMac(mac) => write!(f, "the port with permanent MAC {mac}"),
-            Selector::DriverFunction {
-                driver,
-                pci_function,
-            } => write!(f, "the {driver} port of PCI function {pci_function}"),
+            Selector::DriverFunction { driver, pci_function } => {
+                write!(f, "the {driver} port of PCI function {pci_function}")
+            }
         }
     }
 }
@@ -156,6 +155,21 @@ pub struct SmokeWish {
     pub linger: Option<Duration>,
     /// What the results must be.
     pub expect: Vec<Expectation>,
+}
+
+impl SmokeWish {
+    /// The control port of a profile that names none. It is not perftest's 18515, so that a
+    /// forgotten `ib_read_bw` does not answer.
+    pub const PORT: u16 = 18630;
+    /// The tests of a profile that names none.
+    pub const TESTS: [TestName; 4] =
+        [TestName::WriteLat, TestName::ReadLat, TestName::WriteBw, TestName::ReadBw];
+    /// The sizes of a profile that names none, in bytes.
+    pub const SIZES: [u64; 2] = [2, 65536];
+    /// The largest message, 8 MiB.
+    pub const LARGEST: u64 = 8 << 20;
+    /// How long to wait for the peer if the profile does not say.
+    pub const WAIT: Duration = Duration::from_secs(60);
 }
 
 /// One interface of the smoke test and who is at its other end.

@@ -70,10 +70,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            test_budget_ms: 1000,
-            traffic: Duration::from_secs(30),
-        }
+        Self { test_budget_ms: 1000, traffic: Duration::from_secs(30) }
     }
 }
 
@@ -96,22 +93,10 @@ impl Job {
     /// The tests of a job that names none: latency at 2 bytes and bandwidth at 64 KiB, of write and read.
     pub fn default_tests() -> Vec<TestSpec> {
         vec![
-            TestSpec {
-                test: TestKind::WriteLat,
-                size_bytes: 2,
-            },
-            TestSpec {
-                test: TestKind::ReadLat,
-                size_bytes: 2,
-            },
-            TestSpec {
-                test: TestKind::WriteBw,
-                size_bytes: 65536,
-            },
-            TestSpec {
-                test: TestKind::ReadBw,
-                size_bytes: 65536,
-            },
+            TestSpec { test: TestKind::WriteLat, size_bytes: 2 },
+            TestSpec { test: TestKind::ReadLat, size_bytes: 2 },
+            TestSpec { test: TestKind::WriteBw, size_bytes: 65536 },
+            TestSpec { test: TestKind::ReadBw, size_bytes: 65536 },
         ]
     }
 
@@ -137,15 +122,12 @@ pub(crate) fn refuse_plan(tests: &[TestSpec], budget_ms: u32) -> Option<String> 
             "{budget_ms} ms per test were asked for; 1 to {MAX_BUDGET_MS} are possible"
         ));
     }
-    tests
-        .iter()
-        .find(|spec| !(1..=MAX_SIZE_BYTES).contains(&spec.size_bytes))
-        .map(|spec| {
-            format!(
-                "a {} of {} bytes was asked for; 1 to {MAX_SIZE_BYTES} are possible",
-                spec.test, spec.size_bytes
-            )
-        })
+    tests.iter().find(|spec| !(1..=MAX_SIZE_BYTES).contains(&spec.size_bytes)).map(|spec| {
+        format!(
+            "a {} of {} bytes was asked for; 1 to {MAX_SIZE_BYTES} are possible",
+            spec.test, spec.size_bytes
+        )
+    })
 }
 
 #[cfg(test)]
@@ -164,10 +146,7 @@ mod tests {
             refuse_plan(&tests, 60_001).as_deref(),
             Some("60001 ms per test were asked for; 1 to 60000 are possible")
         );
-        let huge = [TestSpec {
-            test: TestKind::ReadBw,
-            size_bytes: u32::MAX,
-        }];
+        let huge = [TestSpec { test: TestKind::ReadBw, size_bytes: u32::MAX }];
         assert_eq!(
             refuse_plan(&huge, 1000).as_deref(),
             Some("a read-bw of 4294967295 bytes was asked for; 1 to 8388608 are possible")

@@ -7,11 +7,33 @@
 //!
 //! No `unsafe` here: handles come from [`crate::verbs`]. What an outcome means for the host is judged by claims, not here.
 
+mod address;
+mod call;
+mod caller;
+pub mod child;
+mod counters;
+mod diagnosis;
+mod event;
+mod initiator;
 mod job;
+mod measure;
 mod outcome;
+mod pattern;
+mod protocol;
+mod rendezvous;
+mod responder;
+mod run;
+mod serve;
+mod session;
+mod statistics;
+mod supervise;
+mod trouble;
+mod wire;
 
 pub use job::{DEFAULT_PORT, Endpoint, Job, Limits, Peer, TestSpec};
 pub use outcome::{
     Attribution, Difference, Ending, Figure, Kind, PeerReport, Progress, Role, SmokeOutcome,
     SmokeRung, Stage, TestKind, Verdict,
 };
+pub use run::run;
+pub use serve::{ServeError, ServeOptions, serve};

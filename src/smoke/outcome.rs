@@ -239,9 +239,7 @@ pub struct SmokeOutcome {
 impl SmokeOutcome {
     /// The step that decides a failed run: the first that is unmet.
     pub fn diagnosis(&self) -> Option<&Stage> {
-        self.stages
-            .iter()
-            .find(|stage| stage.verdict == Verdict::Unmet)
+        self.stages.iter().find(|stage| stage.verdict == Verdict::Unmet)
     }
 
     /// Whether the RDMA connection ever stood: a deadline that passes later is a failure of the test, one that passes earlier no verdict.

@@ -21,11 +21,7 @@ pub struct Bdf {
 
 impl fmt::Display for Bdf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:04x}:{:02x}:{:02x}.{:x}",
-            self.domain, self.bus, self.device, self.function
-        )
+        write!(f, "{:04x}:{:02x}:{:02x}.{:x}", self.domain, self.bus, self.device, self.function)
     }
 }
 
@@ -45,12 +41,9 @@ impl FromStr for Bdf {
             [bus, device] => ("0000", *bus, *device),
             _ => return invalid(FORM),
         };
-        let (Some(domain), Some(bus), Some(device), Some(function)) = (
-            hex(domain, 4..=8),
-            hex(bus, 2..=2),
-            hex(device, 2..=2),
-            hex(function, 1..=1),
-        ) else {
+        let (Some(domain), Some(bus), Some(device), Some(function)) =
+            (hex(domain, 4..=8), hex(bus, 2..=2), hex(device, 2..=2), hex(function, 1..=1))
+        else {
             return invalid(FORM);
         };
         if device > 31 {
@@ -59,12 +52,7 @@ impl FromStr for Bdf {
         if function > 7 {
             return invalid("a function number is at most 7");
         }
-        Ok(Bdf {
-            domain,
-            bus: bus as u8,
-            device: device as u8,
-            function: function as u8,
-        })
+        Ok(Bdf { domain, bus: bus as u8, device: device as u8, function: function as u8 })
     }
 }
 
@@ -83,31 +71,16 @@ mod tests {
 
     #[test]
     fn full_and_short_forms_are_read() {
-        let bdf = Bdf {
-            domain: 0,
-            bus: 2,
-            device: 0,
-            function: 1,
-        };
+        let bdf = Bdf { domain: 0, bus: 2, device: 0, function: 1 };
         assert_eq!("0000:02:00.1".parse(), Ok(bdf));
         assert_eq!("02:00.1".parse(), Ok(bdf));
         assert_eq!(bdf.to_string(), "0000:02:00.1");
-        assert_eq!(
-            "10000:E1:1F.7".parse::<Bdf>().unwrap().to_string(),
-            "10000:e1:1f.7"
-        );
+        assert_eq!("10000:E1:1F.7".parse::<Bdf>().unwrap().to_string(), "10000:e1:1f.7");
     }
 
     #[test]
     fn anything_else_is_refused_with_the_form() {
-        for text in [
-            "",
-            "0000:02:00",
-            "2:0.0",
-            "0000:02:00.+1",
-            "0000:02:00.0.0",
-            "é:é.é",
-        ] {
+        for text in ["", "0000:02:00", "2:0.0", "0000:02:00.+1", "0000:02:00.0.0", "é:é.é"] {
             let error = text.parse::<Bdf>().unwrap_err();
             assert_eq!(
                 error.reason, "its form is 0000:02:00.0 (domain:bus:device.function, hexadecimal)",

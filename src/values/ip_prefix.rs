@@ -69,11 +69,7 @@ impl IpPrefix {
 
     /// Whether the two networks have an address in common: one then contains the other.
     pub fn overlaps(self, other: IpPrefix) -> bool {
-        if self.length <= other.length {
-            self.contains(other.ip)
-        } else {
-            other.contains(self.ip)
-        }
+        if self.length <= other.length { self.contains(other.ip) } else { other.contains(self.ip) }
     }
 
     /// Whether this can be the address of a port.
@@ -84,11 +80,7 @@ impl IpPrefix {
     /// /31).
     pub fn assignable(self) -> Result<(), InvalidValue> {
         let refuse = |reason: String| {
-            Err(InvalidValue::new(
-                "an address of a port",
-                &self.to_string(),
-                reason,
-            ))
+            Err(InvalidValue::new("an address of a port", &self.to_string(), reason))
         };
         if self.ip.is_unspecified() {
             return refuse("that is the unspecified address".into());
@@ -169,11 +161,7 @@ impl FromStr for IpPrefix {
         let digits = !length.is_empty() && length.bytes().all(|b| b.is_ascii_digit());
         match length.parse() {
             Ok(length) if digits => IpPrefix::new(ip, length),
-            _ => Err(InvalidValue::new(
-                KIND,
-                text,
-                "what stands after `/` is no prefix length",
-            )),
+            _ => Err(InvalidValue::new(KIND, text, "what stands after `/` is no prefix length")),
         }
     }
 }
@@ -217,24 +205,14 @@ mod tests {
     fn wrong_texts_are_refused_with_the_reason() {
         for (text, reason) in [
             ("100.0.1.10", "its form is 100.0.1.10/24"),
-            (
-                "100.0.1/24",
-                "what stands before `/` is no IPv4 or IPv6 address",
-            ),
+            ("100.0.1/24", "what stands before `/` is no IPv4 or IPv6 address"),
             ("100.0.1.10/", "what stands after `/` is no prefix length"),
             ("100.0.1.10/+4", "what stands after `/` is no prefix length"),
-            (
-                "100.0.1.10/256",
-                "what stands after `/` is no prefix length",
-            ),
+            ("100.0.1.10/256", "what stands after `/` is no prefix length"),
             ("100.0.1.10/33", "a prefix length of IPv4 goes up to 32"),
             ("fd00::1/129", "a prefix length of IPv6 goes up to 128"),
         ] {
-            assert_eq!(
-                text.parse::<IpPrefix>().unwrap_err().reason,
-                reason,
-                "{text}"
-            );
+            assert_eq!(text.parse::<IpPrefix>().unwrap_err().reason, reason, "{text}");
         }
     }
 
@@ -247,32 +225,13 @@ mod tests {
             ("ff02::1/64", "that is a multicast address"),
             ("255.255.255.255/32", "that range is reserved"),
             ("0.0.0.5/24", "that range is reserved"),
-            (
-                "100.0.1.0/24",
-                "that is the address of the network 100.0.1.0/24 itself",
-            ),
-            (
-                "100.0.1.255/24",
-                "that is the broadcast address of 100.0.1.0/24",
-            ),
-            (
-                "100.0.1.3/30",
-                "that is the broadcast address of 100.0.1.0/30",
-            ),
-            (
-                "100.0.1.1/0",
-                "prefix length 0 would make every address a neighbour on this port",
-            ),
-            (
-                "::ffff:100.0.1.1/120",
-                "that is an IPv4 address in IPv6 clothes",
-            ),
+            ("100.0.1.0/24", "that is the address of the network 100.0.1.0/24 itself"),
+            ("100.0.1.255/24", "that is the broadcast address of 100.0.1.0/24"),
+            ("100.0.1.3/30", "that is the broadcast address of 100.0.1.0/30"),
+            ("100.0.1.1/0", "prefix length 0 would make every address a neighbour on this port"),
+            ("::ffff:100.0.1.1/120", "that is an IPv4 address in IPv6 clothes"),
         ] {
-            assert_eq!(
-                prefix(text).assignable().unwrap_err().reason,
-                reason,
-                "{text}"
-            );
+            assert_eq!(prefix(text).assignable().unwrap_err().reason, reason, "{text}");
         }
         for text in [
             "100.0.1.0/31",
@@ -290,9 +249,6 @@ mod tests {
     fn json_is_the_text() {
         let json = serde_json::to_string(&prefix("100.0.1.10/24")).unwrap();
         assert_eq!(json, "\"100.0.1.10/24\"");
-        assert_eq!(
-            serde_json::from_str::<IpPrefix>(&json).unwrap(),
-            prefix("100.0.1.10/24")
-        );
+        assert_eq!(serde_json::from_str::<IpPrefix>(&json).unwrap(), prefix("100.0.1.10/24"));
     }
 }

@@ -42,11 +42,7 @@ impl FromStr for MacAddr {
             }
             count += 1;
         }
-        if count == 6 {
-            Ok(MacAddr(bytes))
-        } else {
-            Err(not_a_mac(text))
-        }
+        if count == 6 { Ok(MacAddr(bytes)) } else { Err(not_a_mac(text)) }
     }
 }
 

@@ -37,12 +37,7 @@ pub struct InvalidValue {
 
 impl InvalidValue {
     pub(crate) fn new(kind: &'static str, given: &str, reason: impl Into<String>) -> InvalidValue {
-        InvalidValue {
-            kind,
-            given: shorten(given),
-            reason: reason.into(),
-            suggestion: None,
-        }
+        InvalidValue { kind, given: shorten(given), reason: reason.into(), suggestion: None }
     }
 
     pub(crate) fn suggest(mut self, suggestion: impl Into<String>) -> InvalidValue {
@@ -99,19 +94,13 @@ mod tests {
         let bdf: Bdf = serde_json::from_str("\"0000:02:00.0\"").unwrap();
         assert_eq!(serde_json::to_string(&bdf).unwrap(), "\"0000:02:00.0\"");
         let error = serde_json::from_str::<InterfaceName>("\"a/b\"").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`a/b` is not an interface name: it contains `/`"
-        );
+        assert_eq!(error.to_string(), "`a/b` is not an interface name: it contains `/`");
     }
 
     #[test]
     fn a_long_or_hostile_text_is_shortened_in_messages() {
         let error = InvalidValue::new("a thing", &"x".repeat(5000), "no");
         assert_eq!(error.given, format!("{}…", "x".repeat(60)));
-        assert_eq!(
-            InvalidValue::new("a thing", "a\u{1b}[2J", "no").given,
-            "a\\u{1b}[2J"
-        );
+        assert_eq!(InvalidValue::new("a thing", "a\u{1b}[2J", "no").given, "a\\u{1b}[2J");
     }
 }

@@ -134,11 +134,18 @@ impl FromStr for Software {
         match text {
             "rxe" => Ok(Software::Rxe),
             "siw" => Ok(Software::Siw),
-            _ => Err(InvalidValue::new(
-                "a software RDMA device",
-                text,
-                "there are rxe (RoCEv2) and siw (iWARP)",
-            )),
+            _ => {
+                let error = InvalidValue::new(
+                    "a software RDMA device",
+                    text,
+                    "there are rxe (RoCEv2) and siw (iWARP)",
+                );
+                Err(match text.to_ascii_lowercase().as_str() {
+                    "soft-roce" | "softroce" | "rdma_rxe" | "rdma-rxe" => error.suggest("rxe"),
+                    "soft-iwarp" | "softiwarp" => error.suggest("siw"),
+                    _ => error,
+                })
+            }
         }
     }
 }

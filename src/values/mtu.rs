@@ -70,13 +70,8 @@ pub enum PathMtu {
 
 impl PathMtu {
     /// All sizes, ascending.
-    pub const ALL: [PathMtu; 5] = [
-        PathMtu::B256,
-        PathMtu::B512,
-        PathMtu::B1024,
-        PathMtu::B2048,
-        PathMtu::B4096,
-    ];
+    pub const ALL: [PathMtu; 5] =
+        [PathMtu::B256, PathMtu::B512, PathMtu::B1024, PathMtu::B2048, PathMtu::B4096];
 
     /// What the kernel takes off the netdev's MTU before it picks the path MTU, in bytes: GRH 40,
     /// UDP 8, BTH 12, XRC 4, atomic header 28, ICRC 4 (`iboe_get_mtu()` in `rdma/ib_addr.h`).
@@ -100,10 +95,7 @@ impl PathMtu {
 
     /// The path MTU that a RoCE port gets from a netdev MTU; `None` below all sizes.
     pub fn of_netdev_mtu(bytes: u32) -> Option<PathMtu> {
-        PathMtu::ALL
-            .into_iter()
-            .rev()
-            .find(|size| size.netdev_mtu() <= bytes)
+        PathMtu::ALL.into_iter().rev().find(|size| size.netdev_mtu() <= bytes)
     }
 }
 
@@ -174,18 +166,13 @@ mod tests {
     #[test]
     fn mtus_are_bounded_and_numbers_in_json() {
         assert_eq!(Mtu::try_from(68).map(Mtu::bytes), Ok(68));
-        assert_eq!(
-            Mtu::try_from(67).unwrap_err().reason,
-            "it must be between 68 and 65535 bytes"
+        assert_eq!(Mtu::try_from(67).unwrap_err().reason, "it must be between 68 and 65535 bytes");
+        assert!(
+            serde_json::from_str::<Mtu>("65536").is_err_and(|e| {
+                e.to_string().contains("it must be between 68 and 65535 bytes")
+            })
         );
-        assert!(serde_json::from_str::<Mtu>("65536").is_err_and(|e| {
-            e.to_string()
-                .contains("it must be between 68 and 65535 bytes")
-        }));
         assert_eq!(serde_json::to_string(&PathMtu::B4096).unwrap(), "4096");
-        assert_eq!(
-            serde_json::from_str::<PathMtu>("512").unwrap(),
-            PathMtu::B512
-        );
+        assert_eq!(serde_json::from_str::<PathMtu>("512").unwrap(), PathMtu::B512);
     }
 }

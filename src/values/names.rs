@@ -73,11 +73,7 @@ fn check_interface(text: &str) -> Result<String, InvalidValue> {
             text,
             "it contains `:`; an alias is only a label, put its address on the interface itself",
         );
-        return Err(if parent.is_empty() {
-            error
-        } else {
-            error.suggest(parent)
-        });
+        return Err(if parent.is_empty() { error } else { error.suggest(parent) });
     }
     Ok(text.to_owned())
 }
@@ -94,9 +90,7 @@ fn check_module(text: &str) -> Result<String, InvalidValue> {
     if text.len() > 55 {
         return Err(too_long(KIND, text, 55));
     }
-    let wrong = text
-        .chars()
-        .find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
+    let wrong = text.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
     match wrong {
         Some(c) => Err(contains(KIND, text, c)),
         None => Ok(text.replace('-', "_")),
@@ -123,18 +117,12 @@ fn check_file_name(kind: &'static str, text: &str, limit: usize) -> Result<(), I
     if matches!(text, "." | "..") {
         return Err(InvalidValue::new(kind, text, "that is a folder"));
     }
-    let wrong = text
-        .chars()
-        .find(|c| *c == '/' || c.is_whitespace() || c.is_control());
+    let wrong = text.chars().find(|c| *c == '/' || c.is_whitespace() || c.is_control());
     wrong.map_or(Ok(()), |c| Err(contains(kind, text, c)))
 }
 
 fn too_long(kind: &'static str, text: &str, limit: usize) -> InvalidValue {
-    InvalidValue::new(
-        kind,
-        text,
-        format!("it has {} bytes, the kernel takes {limit}", text.len()),
-    )
+    InvalidValue::new(kind, text, format!("it has {} bytes, the kernel takes {limit}", text.len()))
 }
 
 fn contains(kind: &'static str, text: &str, c: char) -> InvalidValue {
@@ -157,19 +145,13 @@ mod tests {
 
     #[test]
     fn interface_names_follow_the_kernel() {
-        assert_eq!(
-            "ens1f0np0.100".parse::<InterfaceName>().unwrap().as_str(),
-            "ens1f0np0.100"
-        );
+        assert_eq!("ens1f0np0.100".parse::<InterfaceName>().unwrap().as_str(), "ens1f0np0.100");
         assert_eq!(
             reason::<InterfaceName>("ens1f0np0.100000"),
             "it has 16 bytes, the kernel takes 15"
         );
         // Bytes, not characters.
-        assert_eq!(
-            reason::<InterfaceName>("éééééééé"),
-            "it has 16 bytes, the kernel takes 15"
-        );
+        assert_eq!(reason::<InterfaceName>("éééééééé"), "it has 16 bytes, the kernel takes 15");
         assert_eq!(reason::<InterfaceName>(""), "it is empty");
         assert_eq!(reason::<InterfaceName>(".."), "that is a folder");
         assert_eq!(reason::<InterfaceName>("a/b"), "it contains `/`");
@@ -181,28 +163,17 @@ mod tests {
 
     #[test]
     fn module_names_are_those_of_sysfs() {
-        assert_eq!(
-            "rdma-rxe".parse::<ModuleName>().unwrap().as_str(),
-            "rdma_rxe"
-        );
-        let file = "/lib/modules/irdma.ko.xz"
-            .parse::<ModuleName>()
-            .unwrap_err();
+        assert_eq!("rdma-rxe".parse::<ModuleName>().unwrap().as_str(), "rdma_rxe");
+        let file = "/lib/modules/irdma.ko.xz".parse::<ModuleName>().unwrap_err();
         assert_eq!(file.suggestion.as_deref(), Some("irdma"));
         assert_eq!(reason::<ModuleName>("../x"), "it contains `.`");
         assert_eq!(reason::<ModuleName>("-r irdma"), "it contains a space");
-        assert_eq!(
-            reason::<ModuleName>(&"m".repeat(56)),
-            "it has 56 bytes, the kernel takes 55"
-        );
+        assert_eq!(reason::<ModuleName>(&"m".repeat(56)), "it has 56 bytes, the kernel takes 55");
     }
 
     #[test]
     fn rdma_device_names_follow_the_kernel() {
-        assert_eq!(
-            "rdmap2s0f0".parse::<RdmaDeviceName>().unwrap().to_string(),
-            "rdmap2s0f0"
-        );
+        assert_eq!("rdmap2s0f0".parse::<RdmaDeviceName>().unwrap().to_string(), "rdmap2s0f0");
         assert_eq!(reason::<RdmaDeviceName>("rxe%d"), "it contains `%`");
         assert_eq!(
             reason::<RdmaDeviceName>(&"d".repeat(64)),

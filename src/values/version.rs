@@ -30,9 +30,7 @@ impl DriverVersion {
             let mut rest = part;
             while let Some(first) = rest.chars().next() {
                 let numeric = first.is_ascii_digit();
-                let end = rest
-                    .find(|c: char| c.is_ascii_digit() != numeric)
-                    .unwrap_or(rest.len());
+                let end = rest.find(|c: char| c.is_ascii_digit() != numeric).unwrap_or(rest.len());
                 let (field, tail) = rest.split_at(end);
                 fields.push(if numeric {
                     let digits = field.trim_start_matches('0');
@@ -117,9 +115,7 @@ impl FromStr for DriverVersion {
         if !text.bytes().any(|b| b.is_ascii_digit()) {
             return Err(InvalidValue::new(KIND, text, "it has no number"));
         }
-        let wrong = text
-            .chars()
-            .find(|&c| !(c.is_ascii_alphanumeric() || is_separator(c)));
+        let wrong = text.chars().find(|&c| !(c.is_ascii_alphanumeric() || is_separator(c)));
         match wrong {
             Some(c) => {
                 let reason = format!("it contains `{}`", c.escape_default());
@@ -271,16 +267,9 @@ mod tests {
             ("<= 1.9", "1.9.0", true),
         ] {
             let parsed: VersionReq = requirement.parse().unwrap();
-            assert_eq!(
-                parsed.matches(&version(given)),
-                met,
-                "{requirement} {given}"
-            );
+            assert_eq!(parsed.matches(&version(given)), met, "{requirement} {given}");
         }
-        assert_eq!(
-            ">=1.9,<2".parse::<VersionReq>().unwrap().to_string(),
-            ">= 1.9, < 2"
-        );
+        assert_eq!(">=1.9,<2".parse::<VersionReq>().unwrap().to_string(), ">= 1.9, < 2");
     }
 
     #[test]
@@ -289,18 +278,11 @@ mod tests {
             ("", "it is empty"),
             (">=", "a version is missing"),
             (">= 1.9,", "a version is missing"),
-            (
-                "~> 1.9",
-                "`~>` is no comparison; there are =, >=, >, <= and <",
-            ),
+            ("~> 1.9", "`~>` is no comparison; there are =, >=, >, <= and <"),
             (">= latest", "`latest` is not a version: it has no number"),
             (">= 1.9 x", "`1.9 x` is not a version: it contains ` `"),
         ] {
-            assert_eq!(
-                text.parse::<VersionReq>().unwrap_err().reason,
-                reason,
-                "{text}"
-            );
+            assert_eq!(text.parse::<VersionReq>().unwrap_err().reason, reason, "{text}");
         }
     }
 }

@@ -51,9 +51,7 @@ unsafe fn describe(verbs: &Ibverbs, device: *mut ibv_device) -> VerbsDevice {
     // SAFETY: by this function's contract the pointer is live; the name is the library's own NUL-terminated array.
     let (name, guid, node_type, transport) = unsafe {
         (
-            CStr::from_ptr((verbs.ibv_get_device_name)(device))
-                .to_string_lossy()
-                .into_owned(),
+            CStr::from_ptr((verbs.ibv_get_device_name)(device)).to_string_lossy().into_owned(),
             (verbs.ibv_get_device_guid)(device),
             (*device).node_type,
             (*device).transport_type,
@@ -184,10 +182,7 @@ mod tests {
 
     #[test]
     fn node_type_and_transport_have_the_names_of_the_field() {
-        assert_eq!(
-            (node_type_name(4), transport_name(1)),
-            ("RNIC".to_owned(), "iWARP".to_owned())
-        );
+        assert_eq!((node_type_name(4), transport_name(1)), ("RNIC".to_owned(), "iWARP".to_owned()));
         assert_eq!(transport_name(9), "unknown (9)");
     }
 }

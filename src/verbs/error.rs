@@ -51,11 +51,7 @@ pub enum Reason {
 impl VerbsError {
     /// An error of `operation` on `object` for `reason`.
     pub fn new(operation: &str, object: impl Into<String>, reason: Reason) -> Self {
-        Self {
-            operation: operation.to_owned(),
-            object: object.into(),
-            reason,
-        }
+        Self { operation: operation.to_owned(), object: object.into(), reason }
     }
 
     /// As [`VerbsError::new`] with the calling thread's current errno, for functions that return null or -1.
@@ -115,11 +111,8 @@ mod tests {
 
     #[test]
     fn an_errno_is_said_by_name_with_operation_and_object() {
-        let error = VerbsError::new(
-            "ibv_reg_mr",
-            "1048576 bytes on rxe0",
-            Reason::Errno(libc::ENOMEM),
-        );
+        let error =
+            VerbsError::new("ibv_reg_mr", "1048576 bytes on rxe0", Reason::Errno(libc::ENOMEM));
         assert_eq!(
             error.to_string(),
             "ibv_reg_mr 1048576 bytes on rxe0: ENOMEM: Cannot allocate memory"
@@ -129,11 +122,8 @@ mod tests {
 
     #[test]
     fn a_completion_status_is_said_by_number_and_name() {
-        let reason = Reason::Completion {
-            status: 12,
-            name: completion_name(12).to_owned(),
-            vendor: 0x81,
-        };
+        let reason =
+            Reason::Completion { status: 12, name: completion_name(12).to_owned(), vendor: 0x81 };
         assert_eq!(
             reason.to_string(),
             "work completion status 12 (RETRY_EXC_ERR), vendor error 0x81"

@@ -20,28 +20,19 @@ pub(crate) fn act(change: &Change, roots: &Roots) -> Result<(), ActError> {
     match change {
         Change::LoadModule { module, parameters } => modprobe::load(module, parameters),
         Change::RemoveModule { module } => remove_module(module),
-        Change::SetDevlink {
-            device,
-            parameter,
-            cmode,
-            value,
-        } => {
+        Change::SetDevlink { device, parameter, cmode, value } => {
             let call = format!(
                 "devlink dev param set {device} name {parameter} value {value} cmode {cmode}"
             );
             refused(call, devlink::set(device, parameter, cmode, *value))
         }
         Change::SetLink { netdev, up } => {
-            let call = format!(
-                "rtnetlink: set {netdev} {}",
-                if *up { "up" } else { "down" }
-            );
+            let call = format!("rtnetlink: set {netdev} {}", if *up { "up" } else { "down" });
             refused(call, addresses::set_link(netdev, *up))
         }
-        Change::SetMtu { netdev, mtu } => refused(
-            format!("rtnetlink: set {netdev} mtu {mtu}"),
-            addresses::set_mtu(netdev, *mtu),
-        ),
+        Change::SetMtu { netdev, mtu } => {
+            refused(format!("rtnetlink: set {netdev} mtu {mtu}"), addresses::set_mtu(netdev, *mtu))
+        }
         Change::AddAddress { netdev, address } => refused(
             format!("rtnetlink: add {} to {netdev}", address.prefix),
             addresses::add_address(netdev, address),
@@ -50,14 +41,12 @@ pub(crate) fn act(change: &Change, roots: &Roots) -> Result<(), ActError> {
             format!("rtnetlink: remove {} from {netdev}", address.prefix),
             addresses::remove_address(netdev, address),
         ),
-        Change::AddRoute { route } => refused(
-            format!("rtnetlink: add route {route}"),
-            addresses::add_route(route),
-        ),
-        Change::RemoveRoute { route } => refused(
-            format!("rtnetlink: remove route {route}"),
-            addresses::remove_route(route),
-        ),
+        Change::AddRoute { route } => {
+            refused(format!("rtnetlink: add route {route}"), addresses::add_route(route))
+        }
+        Change::RemoveRoute { route } => {
+            refused(format!("rtnetlink: remove route {route}"), addresses::remove_route(route))
+        }
         Change::AddSoftwareLink { name, kind, netdev } => refused(
             format!("RDMA netlink: add {name} type {kind} netdev {netdev}"),
             nldev::add_link(name, *kind, netdev),
@@ -76,10 +65,7 @@ pub(crate) fn act(change: &Change, roots: &Roots) -> Result<(), ActError> {
             let line = format!("{value}\n");
             // One write is one setting; the file is never made.
             configfs("write", roots, path, move |place| {
-                fs::OpenOptions::new()
-                    .write(true)
-                    .open(place)?
-                    .write_all(line.as_bytes())
+                fs::OpenOptions::new().write(true).open(place)?.write_all(line.as_bytes())
             })
         }
     }
@@ -95,26 +81,14 @@ fn remove_module(module: &str) -> Result<(), ActError> {
     let call = format!("delete_module {module}");
     let Ok(name) = std::ffi::CString::new(module.replace('-', "_")) else {
         let why = "a module name has no NUL".to_owned();
-        return Err(ActError {
-            call,
-            errno: Some(libc::EINVAL),
-            why,
-        });
+        return Err(ActError { call, errno: Some(libc::EINVAL), why });
     };
-    match within(CHANGE, move || {
-        delete_module(&name, DeleteModuleFlags::O_NONBLOCK)
-    }) {
+    match within(CHANGE, move || delete_module(&name, DeleteModuleFlags::O_NONBLOCK)) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(errno)) => Err(ActError {
-            call,
-            errno: Some(errno as i32),
-            why: errno_words(errno as i32),
-        }),
-        Err(late) => Err(ActError {
-            call,
-            errno: None,
-            why: late.to_string(),
-        }),
+        Ok(Err(errno)) => {
+            Err(ActError { call, errno: Some(errno as i32), why: errno_words(errno as i32) })
+        }
+        Err(late) => Err(ActError { call, errno: None, why: late.to_string() }),
     }
 }
 
@@ -128,10 +102,7 @@ fn remove_software_link(kind: Software, netdev: &str, roots: &Roots) -> Result<(
     let on_netdev = |device: &RdmaDevice| {
         let on = |name: &Option<String>| name.as_deref() == Some(netdev);
         device.software == Some(kind)
-            && device
-                .ports
-                .values()
-                .any(|port| port.netdev.get().is_some_and(on))
+            && device.ports.values().any(|port| port.netdev.get().is_some_and(on))
     };
     let Some((name, _)) = devices.iter().find(|(_, device)| on_netdev(device)) else {
         return Err(Refusal::of(
@@ -154,39 +125,21 @@ fn configfs(
 ) -> Result<(), ActError> {
     let call = format!("{verb} /sys/kernel/config/{path}");
     if path.is_empty()
-        || !Path::new(path)
-            .components()
-            .all(|part| matches!(part, Component::Normal(_)))
+        || !Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
     {
         let why = "the path leads out of configfs".to_owned();
-        return Err(ActError {
-            call,
-            errno: Some(libc::EINVAL),
-            why,
-        });
+        return Err(ActError { call, errno: Some(libc::EINVAL), why });
     }
     let root = roots.sys.join("kernel/config");
     // Without the mount, the directory is there and empty, and every path below it "does not exist".
     if fs::read_dir(&root).is_ok_and(|mut entries| entries.next().is_none()) {
         let why = "configfs is not mounted, or no module offers settings (mount -t configfs none /sys/kernel/config)";
-        return Err(ActError {
-            call,
-            errno: Some(libc::ENOENT),
-            why: why.to_owned(),
-        });
+        return Err(ActError { call, errno: Some(libc::ENOENT), why: why.to_owned() });
     }
     let place: PathBuf = root.join(path);
     match within(CHANGE, move || operate(&place)) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(ActError {
-            call,
-            errno: error.raw_os_error(),
-            why: words(&error),
-        }),
-        Err(late) => Err(ActError {
-            call,
-            errno: None,
-            why: late.to_string(),
-        }),
+        Ok(Err(error)) => Err(ActError { call, errno: error.raw_os_error(), why: words(&error) }),
+        Err(late) => Err(ActError { call, errno: None, why: late.to_string() }),
     }
 }

@@ -36,10 +36,7 @@ fn link(netdev: &str) -> Result<LinkMessage, Refusal> {
 /// Adds an address; one that is there already is refused (EEXIST).
 pub(crate) fn add_address(netdev: &str, address: &Address) -> Result<(), Refusal> {
     let message = address_message(index(netdev)?, netdev, address, true);
-    change(
-        RouteNetlinkMessage::NewAddress(message),
-        NLM_F_CREATE | NLM_F_EXCL,
-    )
+    change(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
 }
 
 pub(crate) fn remove_address(netdev: &str, address: &Address) -> Result<(), Refusal> {
@@ -58,28 +55,20 @@ fn address_message(index: u32, netdev: &str, address: &Address, adding: bool) ->
     if own.is_ipv4() || address.peer.is_some() {
         message.attributes.push(AddressAttribute::Local(own));
     }
-    message
-        .attributes
-        .push(AddressAttribute::Address(address.peer.unwrap_or(own)));
+    message.attributes.push(AddressAttribute::Address(address.peer.unwrap_or(own)));
     if !adding {
         // The kernel compares a label that is given, and nothing else beyond the address.
-        message
-            .attributes
-            .extend(address.label.clone().map(AddressAttribute::Label));
+        message.attributes.extend(address.label.clone().map(AddressAttribute::Label));
         return message;
     }
     if own.is_ipv4() {
         let label = address.label.clone().unwrap_or_else(|| netdev.to_owned());
         message.attributes.push(AddressAttribute::Label(label));
-        message
-            .attributes
-            .extend(address.broadcast.map(AddressAttribute::Broadcast));
+        message.attributes.extend(address.broadcast.map(AddressAttribute::Broadcast));
     }
     if address.no_prefix_route {
         // Beyond the eight bits of the header.
-        message
-            .attributes
-            .push(AddressAttribute::Flags(AddressFlags::Noprefixroute));
+        message.attributes.push(AddressAttribute::Flags(AddressFlags::Noprefixroute));
     }
     message
 }
@@ -91,8 +80,7 @@ pub(crate) fn add_route(route: &Route) -> Result<(), Refusal> {
     let flags = NLM_F_CREATE | NLM_F_EXCL;
     match change(RouteNetlinkMessage::NewRoute(message.clone()), flags) {
         Err(Refusal {
-            errno: Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EINVAL),
-            ..
+            errno: Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EINVAL), ..
         }) if route.gateway.is_some() => {
             message.header.flags |= RouteFlags::Onlink;
             change(RouteNetlinkMessage::NewRoute(message), flags)
@@ -102,10 +90,7 @@ pub(crate) fn add_route(route: &Route) -> Result<(), Refusal> {
 }
 
 pub(crate) fn remove_route(route: &Route) -> Result<(), Refusal> {
-    change(
-        RouteNetlinkMessage::DelRoute(route_message(index(&route.netdev)?, route)),
-        0,
-    )
+    change(RouteNetlinkMessage::DelRoute(route_message(index(&route.netdev)?, route)), 0)
 }
 
 fn route_message(index: u32, route: &Route) -> RouteMessage {
@@ -119,36 +104,26 @@ fn route_message(index: u32, route: &Route) -> RouteMessage {
     header.scope = route.scope.into();
     header.kind = RouteType::Unicast;
     if route.destination.length() > 0 {
-        message.attributes.push(RouteAttribute::Destination(
-            route.destination.network().ip().into(),
-        ));
+        message
+            .attributes
+            .push(RouteAttribute::Destination(route.destination.network().ip().into()));
     }
     message.attributes.push(RouteAttribute::Oif(index));
     message.attributes.push(RouteAttribute::Table(route.table));
     if let Some(gateway) = route.gateway {
-        message
-            .attributes
-            .push(RouteAttribute::Gateway(gateway.into()));
+        message.attributes.push(RouteAttribute::Gateway(gateway.into()));
     }
     if let Some(source) = route.source {
-        message
-            .attributes
-            .push(RouteAttribute::PrefSource(source.into()));
+        message.attributes.push(RouteAttribute::PrefSource(source.into()));
     }
     if route.metric != 0 {
-        message
-            .attributes
-            .push(RouteAttribute::Priority(route.metric));
+        message.attributes.push(RouteAttribute::Priority(route.metric));
     }
     message
 }
 
 fn family(ip: IpAddr) -> AddressFamily {
-    if ip.is_ipv4() {
-        AddressFamily::Inet
-    } else {
-        AddressFamily::Inet6
-    }
+    if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
 #[cfg(test)]

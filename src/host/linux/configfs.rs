@@ -30,17 +30,15 @@ pub(crate) fn read(sys: &Tree, proc: &Tree) -> Seen<Configfs> {
     let registered = proc
         .text("filesystems")
         .is_ok_and(|text| text.lines().any(|line| line.ends_with("configfs")));
-    let mounted = proc.text("self/mounts").is_ok_and(|text| {
-        text.lines()
-            .any(|line| line.split(' ').nth(2) == Some("configfs"))
-    });
+    let mounted = proc
+        .text("self/mounts")
+        .is_ok_and(|text| text.lines().any(|line| line.split(' ').nth(2) == Some("configfs")));
     match (registered, mounted) {
         (true, false) => Seen::unknown("configfs is not mounted", sys.name(root)),
         (true, true) => Seen::known(found, sys.name(root)),
-        (false, _) => Seen::known(
-            found,
-            format!("{} (this kernel has no configfs loaded)", sys.name(root)),
-        ),
+        (false, _) => {
+            Seen::known(found, format!("{} (this kernel has no configfs loaded)", sys.name(root)))
+        }
     }
 }
 

@@ -44,9 +44,7 @@ mod tests {
 
     #[test]
     fn a_call_that_hangs_ends_at_the_deadline() {
-        let late = within(Duration::from_millis(20), || {
-            thread::sleep(Duration::from_secs(5))
-        });
+        let late = within(Duration::from_millis(20), || thread::sleep(Duration::from_secs(5)));
         assert_eq!(late, Err(Late(Duration::from_millis(20))));
         assert_eq!(within(READ, || 7), Ok(7));
     }

@@ -68,10 +68,8 @@ fn read() -> Result<BTreeMap<String, Seen<DevlinkParams>>, Refusal> {
     end?;
     let handles: BTreeSet<String> = replies.iter().filter_map(|reply| handle(reply)).collect();
     let (replies, end) = session.ask(family, true, Some((PARAM_GET, VERSION)), &[]);
-    let mut found: BTreeMap<String, DevlinkParams> = handles
-        .iter()
-        .map(|handle| (handle.clone(), DevlinkParams::new()))
-        .collect();
+    let mut found: BTreeMap<String, DevlinkParams> =
+        handles.iter().map(|handle| (handle.clone(), DevlinkParams::new())).collect();
     for (handle, name, values) in replies.iter().filter_map(|reply| parameter(reply)) {
         found.entry(handle).or_default().insert(name, values);
     }
@@ -82,10 +80,7 @@ fn read() -> Result<BTreeMap<String, Seen<DevlinkParams>>, Refusal> {
             for name in MODE_PARAMETERS {
                 match get(&mut session, family, handle, name) {
                     Ok(Some(values)) => {
-                        found
-                            .entry(handle.clone())
-                            .or_default()
-                            .insert(name.to_owned(), values);
+                        found.entry(handle.clone()).or_default().insert(name.to_owned(), values);
                     }
                     Ok(None) => {}
                     Err(refusal) => {
@@ -131,14 +126,12 @@ fn get(
     request.push(Attribute(PARAM_NAME, Value::Text(name.to_owned())));
     let (replies, end) = session.ask(family, false, Some((PARAM_GET, VERSION)), &request);
     match end {
-        Ok(()) => Ok(replies
-            .iter()
-            .find_map(|reply| parameter(reply))
-            .map(|(_, _, values)| values)),
-        Err(Refusal {
-            errno: Some(libc::EINVAL | libc::EOPNOTSUPP | libc::ENODEV),
-            ..
-        }) => Ok(None),
+        Ok(()) => {
+            Ok(replies.iter().find_map(|reply| parameter(reply)).map(|(_, _, values)| values))
+        }
+        Err(Refusal { errno: Some(libc::EINVAL | libc::EOPNOTSUPP | libc::ENODEV), .. }) => {
+            Ok(None)
+        }
         Err(refusal) => Err(refusal),
     }
 }
@@ -161,18 +154,14 @@ pub(crate) fn set(handle: &str, name: &str, cmode: &str, value: bool) -> Result<
     within(CHANGE, move || {
         let mut session = Session::open(NlFamily::Generic)?;
         let family = family(&mut session)?;
-        session
-            .ask(family, false, Some((PARAM_SET, VERSION)), &request)
-            .1
+        session.ask(family, false, Some((PARAM_SET, VERSION)), &request).1
     })
     .unwrap_or_else(|late| Err(Refusal::said(late.to_string())))
 }
 
 fn address(handle: &str) -> Result<Vec<Attribute>, Refusal> {
     let (bus, device) = handle.split_once('/').ok_or_else(|| {
-        Refusal::said(format!(
-            "\"{handle}\" is no devlink handle (pci/0000:02:00.0)"
-        ))
+        Refusal::said(format!("\"{handle}\" is no devlink handle (pci/0000:02:00.0)"))
     })?;
     Ok(vec![
         Attribute(BUS_NAME, Value::Text(bus.to_owned())),
@@ -202,11 +191,7 @@ fn parameter(reply: &[u8]) -> Option<(String, String, BTreeMap<String, bool>)> {
             Some(((*cmode).to_owned(), attribute(value, VALUE_DATA).is_some()))
         })
         .collect();
-    Some((
-        handle(reply)?,
-        string(attribute(parameter, PARAM_NAME)?),
-        values,
-    ))
+    Some((handle(reply)?, string(attribute(parameter, PARAM_NAME)?), values))
 }
 
 #[cfg(test)]
@@ -223,15 +208,8 @@ mod tests {
     }
 
     fn reply(kind: u8, on: bool) -> Vec<u8> {
-        let data = if on {
-            bytes(VALUE_DATA, &[])
-        } else {
-            Vec::new()
-        };
-        let value = bytes(
-            PARAM_VALUE | 0x8000,
-            &[data, bytes(VALUE_CMODE, &[0])].concat(),
-        );
+        let data = if on { bytes(VALUE_DATA, &[]) } else { Vec::new() };
+        let value = bytes(PARAM_VALUE | 0x8000, &[data, bytes(VALUE_CMODE, &[0])].concat());
         let parameter = [
             bytes(PARAM_NAME, b"enable_roce\0"),
             bytes(PARAM_TYPE, &[kind]),
@@ -252,10 +230,7 @@ mod tests {
         let runtime = |on| BTreeMap::from([("runtime".to_owned(), on)]);
         for on in [true, false] {
             let (handle, name, values) = parameter(&reply(6, on)).expect("a boolean");
-            assert_eq!(
-                (handle.as_str(), name.as_str()),
-                ("pci/0000:02:00.0", "enable_roce")
-            );
+            assert_eq!((handle.as_str(), name.as_str()), ("pci/0000:02:00.0", "enable_roce"));
             assert_eq!(values, runtime(on));
         }
     }
@@ -272,9 +247,6 @@ mod tests {
         let refusal = set("pci/0000:02:00.0", "enable_roce", "now", true).expect_err("refused");
         assert_eq!(refusal.why, "\"now\" is no cmode of devlink");
         let refusal = set("0000:02:00.0", "enable_roce", "runtime", true).expect_err("refused");
-        assert_eq!(
-            refusal.why,
-            "\"0000:02:00.0\" is no devlink handle (pci/0000:02:00.0)"
-        );
+        assert_eq!(refusal.why, "\"0000:02:00.0\" is no devlink handle (pci/0000:02:00.0)");
     }
 }

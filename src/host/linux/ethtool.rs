@@ -34,18 +34,11 @@ nix::ioctl_readwrite_bad!(ethtool, SIOCETHTOOL, libc::ifreq);
 pub(crate) fn drivers<'a>(
     netdevs: impl Iterator<Item = &'a String>,
 ) -> Vec<(String, Seen<DriverInfo>)> {
-    let socket = socket(
-        AddressFamily::Inet,
-        SockType::Datagram,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    );
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None);
     netdevs
         .map(|netdev| {
-            let answer = socket
-                .as_ref()
-                .map_err(|errno| *errno)
-                .and_then(|socket| driver(socket, netdev));
+            let answer =
+                socket.as_ref().map_err(|errno| *errno).and_then(|socket| driver(socket, netdev));
             let seen = match answer {
                 Ok(info) => Seen::known(info, SOURCE),
                 Err(errno) => Seen::unknown(errno_words(errno as i32), SOURCE),
@@ -75,9 +68,7 @@ fn driver(socket: &impl AsRawFd, netdev: &str) -> Result<DriverInfo, Errno> {
     }
     let mut request = libc::ifreq {
         ifr_name: name,
-        ifr_ifru: libc::__c_anonymous_ifr_ifru {
-            ifru_data: (&raw mut info).cast(),
-        },
+        ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_data: (&raw mut info).cast() },
     };
     // SAFETY: `request` is a whole ifreq whose name ends in NUL, and its data points to `info`, which
     // has the kernel's layout of ethtool_drvinfo (196 bytes), is writable and outlives the call.
@@ -104,9 +95,6 @@ mod tests {
         let names = ["nosuchif0".to_owned(), "a-name-that-is-too-long".to_owned()];
         let seen = drivers(names.iter());
         assert_eq!(seen[0].1, Seen::unknown("No such device (ENODEV)", SOURCE));
-        assert_eq!(
-            seen[1].1,
-            Seen::unknown("File name too long (ENAMETOOLONG)", SOURCE)
-        );
+        assert_eq!(seen[1].1, Seen::unknown("File name too long (ENAMETOOLONG)", SOURCE));
     }
 }

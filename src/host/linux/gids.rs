@@ -86,12 +86,7 @@ fn slot(sys: &Tree, port: &str, index: u32) -> Result<Option<Gid>, Seen<Vec<Gid>
         Err(error) => return Err(Seen::unknown(words(&error), sys.name(&file))),
     };
     let netdev = sys.optional(&format!("{port}/gid_attrs/ndevs/{index}"));
-    Ok(Some(Gid {
-        index,
-        gid,
-        kind,
-        netdev,
-    }))
+    Ok(Some(Gid { index, gid, kind, netdev }))
 }
 
 /// EINVAL in sysfs, ENODATA on some drivers: an empty slot.

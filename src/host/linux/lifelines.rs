@@ -28,11 +28,8 @@ pub(crate) fn find(
     if let Some((client, server)) = ssh_session(proc) {
         // Behind a translated address, the way back to the client is the interface.
         let carriers = holders(states, server);
-        let carriers = if carriers.is_empty() {
-            carriers_of(states, paths, client)
-        } else {
-            carriers
-        };
+        let carriers =
+            if carriers.is_empty() { carriers_of(states, paths, client) } else { carriers };
         for netdev in carriers {
             add(netdev, Lifeline::SshSession(server.to_string()));
         }
@@ -56,16 +53,10 @@ fn spread(found: &mut Lifelines, netdevs: &BTreeMap<String, Netdev>) {
         let before = found.clone();
         for (name, netdev) in netdevs {
             if let Some(reasons) = netdev.master.as_ref().and_then(|master| before.get(master)) {
-                found
-                    .entry(name.clone())
-                    .or_default()
-                    .extend(reasons.iter().cloned());
+                found.entry(name.clone()).or_default().extend(reasons.iter().cloned());
             }
             if let (Some(parent), Some(reasons)) = (&netdev.parent, before.get(name)) {
-                found
-                    .entry(parent.clone())
-                    .or_default()
-                    .extend(reasons.iter().cloned());
+                found.entry(parent.clone()).or_default().extend(reasons.iter().cloned());
             }
         }
         if *found == before {
@@ -78,12 +69,7 @@ fn spread(found: &mut Lifelines, netdevs: &BTreeMap<String, Netdev>) {
 fn holders(states: &BTreeMap<String, LinkState>, ip: IpAddr) -> Vec<String> {
     states
         .iter()
-        .filter(|(_, state)| {
-            state
-                .addresses
-                .iter()
-                .any(|address| address.prefix.ip() == ip)
-        })
+        .filter(|(_, state)| state.addresses.iter().any(|address| address.prefix.ip() == ip))
         .map(|(name, _)| name.clone())
         .collect()
 }
@@ -96,10 +82,7 @@ fn carriers_of(states: &BTreeMap<String, LinkState>, paths: &[Path], ip: IpAddr)
         return held;
     }
     let subnets = states.iter().flat_map(|(name, state)| {
-        state
-            .addresses
-            .iter()
-            .map(move |address| (name, address.prefix))
+        state.addresses.iter().map(move |address| (name, address.prefix))
     });
     let ways: Vec<_> = subnets
         .chain(paths.iter().map(|path| (&path.netdev, path.destination)))
@@ -122,9 +105,8 @@ fn ssh_session(proc: &Tree) -> Option<(IpAddr, IpAddr)> {
     let mut pid = "self".to_owned();
     for _ in 0..16 {
         if let Ok(environment) = proc.text(&format!("{pid}/environ"))
-            && let Some(session) = environment
-                .split('\0')
-                .find_map(|entry| entry.strip_prefix("SSH_CONNECTION="))
+            && let Some(session) =
+                environment.split('\0').find_map(|entry| entry.strip_prefix("SSH_CONNECTION="))
         {
             let mut words = session.split(' ');
             let client = address(words.next()?)?;
@@ -132,11 +114,7 @@ fn ssh_session(proc: &Tree) -> Option<(IpAddr, IpAddr)> {
             return Some((client, server));
         }
         let status = proc.text(&format!("{pid}/status")).ok()?;
-        pid = status
-            .lines()
-            .find_map(|line| line.strip_prefix("PPid:"))?
-            .trim()
-            .to_owned();
+        pid = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().to_owned();
         if pid == "0" {
             return None;
         }

@@ -41,11 +41,8 @@ pub(crate) struct Path {
 /// Decodes the tables.
 pub(crate) fn decode(tables: &Tables) -> Links {
     let mut links = Links::default();
-    let names: BTreeMap<u32, String> = tables
-        .links
-        .iter()
-        .filter_map(|link| Some((link.header.index, name(link)?)))
-        .collect();
+    let names: BTreeMap<u32, String> =
+        tables.links.iter().filter_map(|link| Some((link.header.index, name(link)?))).collect();
     for message in &tables.links {
         let Some(name) = name(message) else { continue };
         let (netdev, state) = link(message, &names);
@@ -68,12 +65,10 @@ pub(crate) fn decode(tables: &Tables) -> Links {
 }
 
 fn name(link: &LinkMessage) -> Option<String> {
-    link.attributes
-        .iter()
-        .find_map(|attribute| match attribute {
-            LinkAttribute::IfName(name) => Some(name.clone()),
-            _ => None,
-        })
+    link.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::IfName(name) => Some(name.clone()),
+        _ => None,
+    })
 }
 
 fn link(message: &LinkMessage, names: &BTreeMap<u32, String>) -> (Netdev, LinkState) {
@@ -87,10 +82,7 @@ fn link(message: &LinkMessage, names: &BTreeMap<u32, String>) -> (Netdev, LinkSt
         carrier: Seen::unknown("the kernel did not report it", "rtnetlink IFLA_CARRIER"),
         ..Netdev::default()
     };
-    let mut state = LinkState {
-        up,
-        ..LinkState::default()
-    };
+    let mut state = LinkState { up, ..LinkState::default() };
     let mut below = None;
     for attribute in &message.attributes {
         match attribute {
@@ -103,10 +95,8 @@ fn link(message: &LinkMessage, names: &BTreeMap<u32, String>) -> (Netdev, LinkSt
             }
             // The kernel's 0 for a link that is down says nothing about the cable.
             LinkAttribute::Carrier(_) if !up => {
-                netdev.carrier = Seen::unknown(
-                    "the link is down by administration",
-                    "rtnetlink IFLA_CARRIER",
-                );
+                netdev.carrier =
+                    Seen::unknown("the link is down by administration", "rtnetlink IFLA_CARRIER");
             }
             LinkAttribute::Carrier(carrier) => {
                 netdev.carrier = Seen::known(*carrier != 0, "rtnetlink IFLA_CARRIER");
@@ -217,30 +207,19 @@ fn paths(message: &RouteMessage, names: &BTreeMap<u32, String>) -> Vec<Path> {
     }
     indices
         .iter()
-        .filter_map(|index| {
-            Some(Path {
-                netdev: names.get(index)?.clone(),
-                destination,
-            })
-        })
+        .filter_map(|index| Some(Path { netdev: names.get(index)?.clone(), destination }))
         .collect()
 }
 
 fn destination(message: &RouteMessage) -> Option<IpPrefix> {
     let length = message.header.destination_prefix_length;
-    let given = message
-        .attributes
-        .iter()
-        .find_map(|attribute| match attribute {
-            RouteAttribute::Destination(address) => ip(address),
-            _ => None,
-        });
+    let given = message.attributes.iter().find_map(|attribute| match attribute {
+        RouteAttribute::Destination(address) => ip(address),
+        _ => None,
+    });
     let family: u8 = message.header.address_family.into();
-    let any: IpAddr = if i32::from(family) == libc::AF_INET6 {
-        [0u16; 8].into()
-    } else {
-        [0u8; 4].into()
-    };
+    let any: IpAddr =
+        if i32::from(family) == libc::AF_INET6 { [0u16; 8].into() } else { [0u8; 4].into() };
     IpPrefix::new(given.unwrap_or(any), length).ok()
 }
 

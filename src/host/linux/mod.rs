@@ -10,6 +10,8 @@ mod configfs;
 mod deadline;
 mod devlink;
 mod ethtool;
+#[cfg(test)]
+mod fixture;
 mod gids;
 mod lifelines;
 mod links;
@@ -83,10 +85,7 @@ impl Roots {
             dev: root.join("dev"),
             etc: root.join("etc"),
             modules: root.join("lib/modules"),
-            libraries: LIBRARIES
-                .iter()
-                .map(|directory| root.join(directory))
-                .collect(),
+            libraries: LIBRARIES.iter().map(|directory| root.join(directory)).collect(),
             library_root: root,
         }
     }
@@ -123,13 +122,7 @@ impl Linux {
     fn at(roots: Roots, kernel: bool) -> Linux {
         let sys = Tree::new(&roots.sys, "/sys");
         let proc = Tree::new(&roots.proc, "/proc");
-        Linux {
-            roots,
-            sys,
-            proc,
-            kernel,
-            start: Instant::now(),
-        }
+        Linux { roots, sys, proc, kernel, start: Instant::now() }
     }
 
     fn links(&self) -> Result<Links, String> {
@@ -162,11 +155,8 @@ impl Linux {
         match netdevs::fallback(&self.sys) {
             Ok((netdevs, mut states)) => {
                 facts.identity.netdevs = Seen::known(netdevs.clone(), source.clone());
-                let addresses = if self.kernel {
-                    netdevs::add_addresses(&mut states)
-                } else {
-                    Ok(())
-                };
+                let addresses =
+                    if self.kernel { netdevs::add_addresses(&mut states) } else { Ok(()) };
                 facts.state.links = match addresses {
                     Ok(()) => Seen::known(
                         states.clone(),
@@ -174,11 +164,7 @@ impl Linux {
                     ),
                     Err(error) => Seen::unknown(words(&error), "getifaddrs"),
                 };
-                Links {
-                    netdevs,
-                    states,
-                    ..Links::default()
-                }
+                Links { netdevs, states, ..Links::default() }
             }
             Err(error) => {
                 facts.identity.netdevs = Seen::unknown(words(&error), source.clone());
@@ -193,11 +179,7 @@ impl Linux {
             .then(|| held(links))
             .filter(|held| !held.is_empty() && self.kernel);
         let ask = |names| {
-            if self.kernel {
-                nldev::devices(names)
-            } else {
-                Err(no_netlink())
-            }
+            if self.kernel { nldev::devices(names) } else { Err(no_netlink()) }
         };
         facts.identity.rdma = rdma::devices(&self.sys, &scope.gids, held.as_ref(), &ask);
         facts.state.software = rdma::software(&facts.identity.rdma);
@@ -212,10 +194,8 @@ impl Linux {
             .into_iter()
             .flat_map(BTreeMap::values)
             .filter_map(|device| device.bdf);
-        let handles: BTreeSet<String> = functions
-            .chain(rdma)
-            .map(|bdf| format!("pci/{bdf}"))
-            .collect();
+        let handles: BTreeSet<String> =
+            functions.chain(rdma).map(|bdf| format!("pci/{bdf}")).collect();
         facts.state.devlink = if self.kernel {
             devlink::parameters(&handles)
         } else {
@@ -234,11 +214,7 @@ impl Linux {
         }
         if scope.users {
             let ask = || {
-                if self.kernel {
-                    nldev::kernel_users()
-                } else {
-                    Err(no_netlink())
-                }
+                if self.kernel { nldev::kernel_users() } else { Err(no_netlink()) }
             };
             evidence.users =
                 users::read(&self.proc, std::process::id(), &facts.identity.rdma, &ask);
@@ -312,14 +288,7 @@ fn held(links: &Links) -> Held {
         .states
         .iter()
         .map(|(name, state)| {
-            (
-                name.clone(),
-                state
-                    .addresses
-                    .iter()
-                    .map(|address| address.prefix.ip())
-                    .collect(),
-            )
+            (name.clone(), state.addresses.iter().map(|address| address.prefix.ip()).collect())
         })
         .collect();
     // Two rounds: a VLAN on a bond on a port.

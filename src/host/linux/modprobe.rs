@@ -25,22 +25,11 @@ const LONGEST: u64 = 4096;
 
 /// Loads `module` with `parameters`.
 pub(crate) fn load(module: &str, parameters: &BTreeMap<String, String>) -> Result<(), ActError> {
-    let program = PROGRAMS
-        .into_iter()
-        .find(|path| Path::new(path).exists())
-        .unwrap_or(PROGRAMS[0]);
-    let options: Vec<String> = parameters
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    let call = [&[program.to_owned(), module.to_owned()], options.as_slice()]
-        .concat()
-        .join(" ");
-    let failed = |errno, why: String| ActError {
-        call: call.clone(),
-        errno,
-        why,
-    };
+    let program = PROGRAMS.into_iter().find(|path| Path::new(path).exists()).unwrap_or(PROGRAMS[0]);
+    let options: Vec<String> =
+        parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let call = [&[program.to_owned(), module.to_owned()], options.as_slice()].concat().join(" ");
+    let failed = |errno, why: String| ActError { call: call.clone(), errno, why };
     if module.starts_with('-') || options.iter().any(|option| option.starts_with('-')) {
         return Err(failed(
             Some(libc::EINVAL),
@@ -71,16 +60,9 @@ pub(crate) fn load(module: &str, parameters: &BTreeMap<String, String>) -> Resul
         Ok(Some(status)) if status.success() => Ok(()),
         Ok(Some(status)) => {
             let said = reader.join().unwrap_or_default();
-            let said: Vec<&str> = said
-                .lines()
-                .map(str::trim)
-                .filter(|line| !line.is_empty())
-                .collect();
-            let why = if said.is_empty() {
-                status.to_string()
-            } else {
-                said.join("; ")
-            };
+            let said: Vec<&str> =
+                said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            let why = if said.is_empty() { status.to_string() } else { said.join("; ") };
             Err(failed(None, why))
         }
         Ok(None) => Err(failed(None, stuck(&mut child))),
@@ -112,11 +94,8 @@ fn stuck(child: &mut Child) -> String {
         return format!("{late} and was killed");
     }
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let state = status
-        .lines()
-        .find_map(|line| line.strip_prefix("State:"))
-        .unwrap_or("unknown")
-        .trim();
+    let state =
+        status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or("unknown").trim();
     let place = std::fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
     format!(
         "{late} and cannot be killed: process {pid} is in state {} at {}",

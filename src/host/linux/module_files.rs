@@ -31,10 +31,7 @@ pub(crate) fn read(
         Ok(text) => text,
         Err(error) => {
             let unknown = Seen::unknown(words(&error), list.display().to_string());
-            return wanted
-                .iter()
-                .map(|name| (name.clone(), unknown.clone()))
-                .collect();
+            return wanted.iter().map(|name| (name.clone(), unknown.clone())).collect();
         }
     };
     let paths = places(&text);
@@ -71,12 +68,7 @@ fn places(text: &str) -> BTreeMap<String, PathBuf> {
 
 fn open(path: &Path) -> Result<ModuleFile, String> {
     let file = File::open(path).map_err(|error| words(&error))?;
-    let bytes = unpack(
-        file,
-        path.extension()
-            .and_then(|end| end.to_str())
-            .unwrap_or_default(),
-    )?;
+    let bytes = unpack(file, path.extension().and_then(|end| end.to_str()).unwrap_or_default())?;
     decode(&bytes, &path.display().to_string())
 }
 
@@ -92,19 +84,12 @@ fn unpack(file: impl Read, ending: &str) -> Result<Vec<u8>, String> {
         "zst" => ruzstd::decoding::StreamingDecoder::new(&mut input)
             .map_err(|error| format!("not a sound zstd file: {error}"))
             .and_then(|mut decoder| {
-                io::copy(&mut decoder, &mut bytes)
-                    .map(drop)
-                    .map_err(|error| words(&error))
+                io::copy(&mut decoder, &mut bytes).map(drop).map_err(|error| words(&error))
             }),
-        "gz" => io::copy(
-            &mut flate2::read::MultiGzDecoder::new(&mut input),
-            &mut bytes,
-        )
-        .map(drop)
-        .map_err(|error| words(&error)),
-        _ => io::copy(&mut input, &mut bytes)
+        "gz" => io::copy(&mut flate2::read::MultiGzDecoder::new(&mut input), &mut bytes)
             .map(drop)
             .map_err(|error| words(&error)),
+        _ => io::copy(&mut input, &mut bytes).map(drop).map_err(|error| words(&error)),
     };
     done.map(|()| bytes.0)
 }
@@ -130,9 +115,8 @@ impl Write for Bounded {
 pub(crate) fn decode(bytes: &[u8], path: &str) -> Result<ModuleFile, String> {
     let broken = |error: object::Error| format!("not a module file: {error}");
     let elf = object::File::parse(bytes).map_err(broken)?;
-    let section = elf
-        .section_by_name(".modinfo")
-        .ok_or("the file has no .modinfo section: not a module")?;
+    let section =
+        elf.section_by_name(".modinfo").ok_or("the file has no .modinfo section: not a module")?;
     let mut module = ModuleFile {
         path: path.to_owned(),
         signed: bytes.ends_with(SIGNATURE),
@@ -151,17 +135,12 @@ pub(crate) fn decode(bytes: &[u8], path: &str) -> Result<ModuleFile, String> {
             "intree" => module.in_tree = value == "Y",
             // Both are written for a parameter with a description, only parmtype for one without.
             "parm" | "parmtype" => {
-                module
-                    .parameters
-                    .insert(value.split(':').next().unwrap_or(value).to_owned());
+                module.parameters.insert(value.split(':').next().unwrap_or(value).to_owned());
             }
             "depends" => {
-                module.depends.extend(
-                    value
-                        .split(',')
-                        .filter(|name| !name.is_empty())
-                        .map(str::to_owned),
-                );
+                module
+                    .depends
+                    .extend(value.split(',').filter(|name| !name.is_empty()).map(str::to_owned));
             }
             _ => {}
         }

@@ -30,36 +30,23 @@ pub(crate) fn read(sys: &Tree, name: &str) -> (Seen<ModuleState>, Seen<ModuleBui
     let has = |name: &str| entries.iter().any(|entry| entry == name);
     // A module that is built in has neither; one that is on its way in or out is not loaded yet or any more.
     let builtin = !has("initstate") && !has("refcnt");
-    let loaded = builtin
-        || sys
-            .optional(&format!("{place}/initstate"))
-            .is_none_or(|state| state == "live");
-    let state = ModuleState {
-        loaded,
-        parameters: parameters(sys, &place),
-    };
+    let loaded =
+        builtin || sys.optional(&format!("{place}/initstate")).is_none_or(|state| state == "live");
+    let state = ModuleState { loaded, parameters: parameters(sys, &place) };
     let build = ModuleBuild {
         version: sys.optional(&format!("{place}/version")),
         srcversion: sys.optional(&format!("{place}/srcversion")),
         in_tree: builtin
-            || !sys
-                .optional(&format!("{place}/taint"))
-                .unwrap_or_default()
-                .contains('O'),
+            || !sys.optional(&format!("{place}/taint")).unwrap_or_default().contains('O'),
         builtin,
-        refcount: sys
-            .optional(&format!("{place}/refcnt"))
-            .and_then(|count| count.parse().ok()),
+        refcount: sys.optional(&format!("{place}/refcnt")).and_then(|count| count.parse().ok()),
         holders: sys
             .names(&format!("{place}/holders"))
             .unwrap_or_default()
             .into_iter()
             .collect::<BTreeSet<_>>(),
     };
-    (
-        Seen::known(state, sys.name(&place)),
-        Seen::known(build, sys.name(&place)),
-    )
+    (Seen::known(state, sys.name(&place)), Seen::known(build, sys.name(&place)))
 }
 
 /// Parameters that can be read: some are write-only, some need root.

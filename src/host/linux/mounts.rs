@@ -18,15 +18,13 @@ pub(crate) struct Mount {
     pub(crate) options: String,
 }
 
-const NETWORK_KINDS: [&str; 8] = [
-    "nfs", "nfs4", "cifs", "smb3", "lustre", "ceph", "beegfs", "gpfs",
-];
+const NETWORK_KINDS: [&str; 8] =
+    ["nfs", "nfs4", "cifs", "smb3", "lustre", "ceph", "beegfs", "gpfs"];
 
 impl Mount {
     /// NFS over RDMA, SMB direct, 9p over RDMA, Lustre over o2ib.
     pub(crate) fn over_rdma(&self) -> bool {
-        self.option("proto")
-            .is_some_and(|proto| proto.starts_with("rdma"))
+        self.option("proto").is_some_and(|proto| proto.starts_with("rdma"))
             || self.option("trans") == Some("rdma")
             || (self.kind != "9p" && self.options.split(',').any(|option| option == "rdma"))
             || (self.kind == "lustre" && self.source.contains("@o2ib"))
@@ -48,19 +46,15 @@ impl Mount {
             .split(['@', ':', ',', '/'])
             .filter(|_| matches!(self.kind.as_str(), "lustre" | "ceph"))
             .filter_map(|part| part.parse().ok());
-        let mut all: Vec<IpAddr> = options
-            .chain(source)
-            .filter(|ip: &IpAddr| !ip.is_unspecified())
-            .collect();
+        let mut all: Vec<IpAddr> =
+            options.chain(source).filter(|ip: &IpAddr| !ip.is_unspecified()).collect();
         all.sort();
         all.dedup();
         all
     }
 
     fn option(&self, name: &str) -> Option<&str> {
-        self.options
-            .split(',')
-            .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+        self.options.split(',').find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 }
 

@@ -18,11 +18,7 @@ const ETHERNET_TYPES: [(&str, NetdevKind); 2] =
 /// or auxiliary device.
 pub(crate) fn pci_ancestor(path: &Path) -> Option<Bdf> {
     path.components().rev().find_map(|part| {
-        part.as_os_str()
-            .to_str()
-            .filter(|text| text.matches(':').count() == 2)?
-            .parse()
-            .ok()
+        part.as_os_str().to_str().filter(|text| text.matches(':').count() == 2)?.parse().ok()
     })
 }
 
@@ -50,14 +46,11 @@ pub(crate) fn complete(sys: &Tree, netdevs: &mut BTreeMap<String, Netdev>) {
             .optional(&format!("{device}/sriov_numvfs"))
             .and_then(|count| count.parse().ok())
             .unwrap_or(0);
-        netdev.numa_node = match sys.parsed(&format!("{device}/numa_node"), |text| {
-            text.parse::<i32>().ok()
-        }) {
+        netdev.numa_node = match sys
+            .parsed(&format!("{device}/numa_node"), |text| text.parse::<i32>().ok())
+        {
             Seen::Known { value, source } => match u32::try_from(value) {
-                Ok(node) => Seen::Known {
-                    value: node,
-                    source,
-                },
+                Ok(node) => Seen::Known { value: node, source },
                 Err(_) => Seen::unknown("the kernel says -1: the firmware does not tell", source),
             },
             Seen::Unknown { why, source } => Seen::Unknown { why, source },
@@ -87,9 +80,8 @@ pub(crate) fn fallback(
     let mut states = BTreeMap::new();
     for name in sys.names("class/net")? {
         let class = format!("class/net/{name}");
-        let Some(index) = sys
-            .optional(&format!("{class}/ifindex"))
-            .and_then(|text| text.parse().ok())
+        let Some(index) =
+            sys.optional(&format!("{class}/ifindex")).and_then(|text| text.parse().ok())
         else {
             continue;
         };
@@ -99,12 +91,10 @@ pub(crate) fn fallback(
         let up = flags.is_some_and(|flags| flags & 1 != 0);
         let kind = sys.optional(&format!("{class}/type"));
         let devtype = sys.optional(&format!("{class}/uevent")).and_then(|text| {
-            text.lines()
-                .find_map(|line| Some(line.strip_prefix("DEVTYPE=")?.to_owned()))
+            text.lines().find_map(|line| Some(line.strip_prefix("DEVTYPE=")?.to_owned()))
         });
-        let virtual_device = sys
-            .link(&class)
-            .is_some_and(|place| place.iter().any(|part| part == "virtual"));
+        let virtual_device =
+            sys.link(&class).is_some_and(|place| place.iter().any(|part| part == "virtual"));
         let netdev = Netdev {
             index,
             kind: ETHERNET_TYPES
@@ -115,9 +105,7 @@ pub(crate) fn fallback(
                     None if virtual_device => NetdevKind::Virtual("virtual".to_owned()),
                     _ => NetdevKind::Physical,
                 }),
-            mac: sys
-                .optional(&format!("{class}/address"))
-                .and_then(|text| text.parse().ok()),
+            mac: sys.optional(&format!("{class}/address")).and_then(|text| text.parse().ok()),
             permanent_mac: Seen::unknown(
                 "only rtnetlink reports it, and that did not answer",
                 "rtnetlink",
@@ -137,19 +125,10 @@ pub(crate) fn fallback(
             master: sys.link_name(&format!("{class}/master")),
             ..Netdev::default()
         };
-        let mtu = sys
-            .optional(&format!("{class}/mtu"))
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0);
+        let mtu =
+            sys.optional(&format!("{class}/mtu")).and_then(|text| text.parse().ok()).unwrap_or(0);
         netdevs.insert(name.clone(), netdev);
-        states.insert(
-            name,
-            LinkState {
-                up,
-                mtu,
-                ..LinkState::default()
-            },
-        );
+        states.insert(name, LinkState { up, mtu, ..LinkState::default() });
     }
     complete(sys, &mut netdevs);
     Ok((netdevs, states))
@@ -159,14 +138,8 @@ pub(crate) fn fallback(
 pub(crate) fn add_addresses(states: &mut BTreeMap<String, LinkState>) -> std::io::Result<()> {
     for one in getifaddrs()? {
         let ip = |storage: &nix::sys::socket::SockaddrStorage| -> Option<IpAddr> {
-            let v4 = storage
-                .as_sockaddr_in()
-                .map(|address| IpAddr::from(address.ip()));
-            v4.or_else(|| {
-                storage
-                    .as_sockaddr_in6()
-                    .map(|address| IpAddr::from(address.ip()))
-            })
+            let v4 = storage.as_sockaddr_in().map(|address| IpAddr::from(address.ip()));
+            v4.or_else(|| storage.as_sockaddr_in6().map(|address| IpAddr::from(address.ip())))
         };
         let Some(state) = states.get_mut(&one.interface_name) else {
             continue;

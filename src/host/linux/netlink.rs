@@ -42,26 +42,17 @@ impl Refusal {
             Some(text) => format!("{text} ({})", errno_name(errno)),
             None => errno_words(errno),
         };
-        Refusal {
-            errno: Some(errno),
-            why,
-        }
+        Refusal { errno: Some(errno), why }
     }
 
     pub(crate) fn said(why: impl Into<String>) -> Refusal {
-        Refusal {
-            errno: None,
-            why: why.into(),
-        }
+        Refusal { errno: None, why: why.into() }
     }
 }
 
 impl From<std::io::Error> for Refusal {
     fn from(error: std::io::Error) -> Refusal {
-        Refusal {
-            errno: error.raw_os_error(),
-            why: words(&error),
-        }
+        Refusal { errno: error.raw_os_error(), why: words(&error) }
     }
 }
 
@@ -91,10 +82,7 @@ impl Session {
         let socket = NlSocket::connect(family, None, Groups::empty())?;
         // Kernels before 4.12 do not know it; the errno alone is then what there is.
         let _ = socket.enable_ext_ack(true);
-        Ok(Session {
-            socket,
-            sequence: 0,
-        })
+        Ok(Session { socket, sequence: 0 })
     }
 
     /// Sends one request and collects the payloads of its replies. `generic` is the command and
@@ -163,28 +151,18 @@ fn encode(
             .nla_payload(Buffer::from(bytes))
             .build()
             .map_err(|e| failed(e.to_string()))?;
-        attribute
-            .to_bytes(&mut payload)
-            .map_err(|e| failed(e.to_string()))?;
+        attribute.to_bytes(&mut payload).map_err(|e| failed(e.to_string()))?;
     }
-    let flags = if dump {
-        NlmF::REQUEST | NlmF::DUMP
-    } else {
-        NlmF::REQUEST | NlmF::ACK
-    };
+    let flags = if dump { NlmF::REQUEST | NlmF::DUMP } else { NlmF::REQUEST | NlmF::ACK };
     let message = NlmsghdrBuilder::default()
         .nl_type(kind)
         .nl_flags(flags)
         .nl_seq(sequence)
-        .nl_payload(NlPayload::<u16, Buffer>::Payload(Buffer::from(
-            payload.into_inner(),
-        )))
+        .nl_payload(NlPayload::<u16, Buffer>::Payload(Buffer::from(payload.into_inner())))
         .build()
         .map_err(|e| failed(e.to_string()))?;
     let mut bytes = Cursor::new(Vec::new());
-    message
-        .to_bytes(&mut bytes)
-        .map_err(|e| failed(e.to_string()))?;
+    message.to_bytes(&mut bytes).map_err(|e| failed(e.to_string()))?;
     Ok(bytes.into_inner())
 }
 
@@ -210,9 +188,7 @@ fn decode(
         }
         match kind {
             DONE if flags & FLAG_DUMP_INTERRUPTED != 0 => {
-                return Some(Err(Refusal::said(
-                    "the list changed while the kernel was giving it",
-                )));
+                return Some(Err(Refusal::said("the list changed while the kernel was giving it")));
             }
             // The end of a dump carries its errno since 4.14, and the text after it.
             DONE => return Some(verdict(payload, 4, flags)),
@@ -230,9 +206,7 @@ fn decode(
 }
 
 fn verdict(payload: &[u8], text_at: usize, flags: u16) -> Result<(), Refusal> {
-    let code = payload
-        .get(..4)
-        .map_or(0, |code| number(code).cast_signed());
+    let code = payload.get(..4).map_or(0, |code| number(code).cast_signed());
     if code == 0 {
         return Ok(());
     }
@@ -273,9 +247,7 @@ pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
 
 /// The value of an attribute.
 pub(crate) fn attribute(payload: &[u8], name: u16) -> Option<&[u8]> {
-    attributes(payload)
-        .find(|(other, _)| *other == name)
-        .map(|(_, value)| value)
+    attributes(payload).find(|(other, _)| *other == name).map(|(_, value)| value)
 }
 
 /// An attribute's number of one to four bytes.
@@ -297,10 +269,7 @@ fn short(bytes: &[u8]) -> u16 {
 
 /// An attribute's text, up to its NUL.
 pub(crate) fn string(bytes: &[u8]) -> String {
-    let end = bytes
-        .iter()
-        .position(|byte| *byte == 0)
-        .unwrap_or(bytes.len());
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 

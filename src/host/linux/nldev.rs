@@ -94,21 +94,11 @@ fn device(reply: &[u8]) -> Option<(String, Device)> {
         _ => Protocol::Other,
     });
     let index = number(attribute(reply, DEV_INDEX)?);
-    Some((
-        string(attribute(reply, DEV_NAME)?),
-        Device {
-            index,
-            protocol,
-            ..Device::default()
-        },
-    ))
+    Some((string(attribute(reply, DEV_NAME)?), Device { index, protocol, ..Device::default() }))
 }
 
 fn port(reply: &[u8]) -> Option<(u32, String)> {
-    Some((
-        number(attribute(reply, PORT_INDEX)?),
-        string(attribute(reply, NDEV_NAME)?),
-    ))
+    Some((number(attribute(reply, PORT_INDEX)?), string(attribute(reply, NDEV_NAME)?)))
 }
 
 fn driver(reply: &[u8]) -> Option<Software> {
@@ -128,10 +118,9 @@ pub(crate) fn kernel_users() -> Result<Vec<KernelUser>, Refusal> {
         let mut users = Vec::new();
         for (name, device) in replies.iter().filter_map(|reply| device(reply)) {
             let which = [Attribute(DEV_INDEX, Value::Number(device.index))];
-            for (command, table, resource) in [
-                (RES_QP_GET, RES_QP, "QP"),
-                (RES_CM_ID_GET, RES_CM_ID, "CM_ID"),
-            ] {
+            for (command, table, resource) in
+                [(RES_QP_GET, RES_QP, "QP"), (RES_CM_ID_GET, RES_CM_ID, "CM_ID")]
+            {
                 let (replies, end) = session.ask(command, true, None, &which);
                 // A device without this table, or one that has gone, has no users.
                 if let Err(refusal) = end
@@ -143,11 +132,8 @@ pub(crate) fn kernel_users() -> Result<Vec<KernelUser>, Refusal> {
                     return Err(refusal);
                 }
                 for owner in replies.iter().flat_map(|reply| owners(reply, table)) {
-                    let user = KernelUser {
-                        owner,
-                        device: name.clone(),
-                        resource: resource.to_owned(),
-                    };
+                    let user =
+                        KernelUser { owner, device: name.clone(), resource: resource.to_owned() };
                     if !users.contains(&user) {
                         users.push(user);
                     }
@@ -191,12 +177,8 @@ pub(crate) fn remove_link(index: u32) -> Result<(), Refusal> {
 }
 
 fn change(command: u16, request: Vec<Attribute>) -> Result<(), Refusal> {
-    within(CHANGE, move || {
-        Session::open(NlFamily::Rdma)?
-            .ask(command, false, None, &request)
-            .1
-    })
-    .unwrap_or_else(|late| Err(Refusal::said(late.to_string())))
+    within(CHANGE, move || Session::open(NlFamily::Rdma)?.ask(command, false, None, &request).1)
+        .unwrap_or_else(|late| Err(Refusal::said(late.to_string())))
 }
 
 #[cfg(test)]
@@ -227,11 +209,7 @@ mod tests {
         let device = device(&reply).expect("complete");
         assert_eq!(device.0, "irdma1");
         assert_eq!((device.1.index, device.1.protocol), (3, Some(Protocol::Iw)));
-        let reply = [
-            bytes(PORT_INDEX, &1u32.to_ne_bytes()),
-            text(NDEV_NAME, "ens1f1"),
-        ]
-        .concat();
+        let reply = [bytes(PORT_INDEX, &1u32.to_ne_bytes()), text(NDEV_NAME, "ens1f1")].concat();
         assert_eq!(port(&reply), Some((1, "ens1f1".to_owned())));
         assert_eq!(super::device(&text(DEV_NAME, "no index")), None);
     }
@@ -239,25 +217,11 @@ mod tests {
     #[test]
     fn only_foreign_kernel_owners_are_users() {
         let entry = |kind: u8, owner: &str| {
-            bytes(
-                20 | 0x8000,
-                &[bytes(RES_TYPE, &[kind]), text(RES_KERN_NAME, owner)].concat(),
-            )
+            bytes(20 | 0x8000, &[bytes(RES_TYPE, &[kind]), text(RES_KERN_NAME, owner)].concat())
         };
-        let user = bytes(
-            20 | 0x8000,
-            &[bytes(RES_TYPE, &[2]), bytes(28, &77u32.to_ne_bytes())].concat(),
-        );
-        let table = [
-            entry(1, "ib_core"),
-            entry(0, "mlx"),
-            entry(2, "nvme_rdma"),
-            user,
-        ]
-        .concat();
-        assert_eq!(
-            owners(&bytes(RES_QP | 0x8000, &table), RES_QP),
-            ["nvme_rdma"]
-        );
+        let user =
+            bytes(20 | 0x8000, &[bytes(RES_TYPE, &[2]), bytes(28, &77u32.to_ne_bytes())].concat());
+        let table = [entry(1, "ib_core"), entry(0, "mlx"), entry(2, "nvme_rdma"), user].concat();
+        assert_eq!(owners(&bytes(RES_QP | 0x8000, &table), RES_QP), ["nvme_rdma"]);
     }
 }

@@ -55,12 +55,7 @@ pub(crate) fn devices(
         .collect();
     let answer = netlink(undecided);
     for (name, device) in &mut devices {
-        complete(
-            sys,
-            name,
-            device,
-            answer.as_ref().map(|known| known.get(name)),
-        );
+        complete(sys, name, device, answer.as_ref().map(|known| known.get(name)));
         for (number, port) in &mut device.ports {
             let held = match (held, port.netdev.get()) {
                 (Some(held), Some(Some(netdev))) => held.get(netdev),
@@ -81,10 +76,7 @@ pub(crate) fn software(
             .values()
             .filter_map(|device| {
                 let netdev = device.ports.get(&1)?.netdev.get()?.clone()?;
-                Some(SoftwareLink {
-                    netdev,
-                    kind: device.software?,
-                })
+                Some(SoftwareLink { netdev, kind: device.software? })
             })
             .collect()
     })
@@ -122,9 +114,7 @@ fn device(sys: &Tree, name: &str, nodes: &Result<BTreeMap<String, String>, Strin
     };
     for number in sys.names(&format!("{class}/ports")).unwrap_or_default() {
         if let Ok(number) = number.parse::<u32>() {
-            device
-                .ports
-                .insert(number, port(sys, &format!("{class}/ports/{number}")));
+            device.ports.insert(number, port(sys, &format!("{class}/ports/{number}")));
         }
     }
     device
@@ -187,18 +177,15 @@ fn complete(
         Err(refusal) => Seen::unknown(refusal.why.clone(), NETLINK),
     };
     let known = netlink.ok().flatten();
-    device.software = device
-        .software
-        .or(known.and_then(|known| known.software))
-        .or_else(|| {
-            // Where netlink cannot name the driver: siw's description. An administrator may overwrite it.
-            let iwarp = device.node_type.get() == Some(&NodeType::Rnic);
-            let described = iwarp
-                && sys
-                    .optional(&format!("{class}/node_desc"))
-                    .is_some_and(|text| text == SIW_DESCRIPTION);
-            described.then_some(Software::Siw)
-        });
+    device.software = device.software.or(known.and_then(|known| known.software)).or_else(|| {
+        // Where netlink cannot name the driver: siw's description. An administrator may overwrite it.
+        let iwarp = device.node_type.get() == Some(&NodeType::Rnic);
+        let described = iwarp
+            && sys
+                .optional(&format!("{class}/node_desc"))
+                .is_some_and(|text| text == SIW_DESCRIPTION);
+        described.then_some(Software::Siw)
+    });
     if device.software.is_some() {
         device.bdf = None;
     }
@@ -238,10 +225,8 @@ fn netdev(sys: &Tree, class: &str, port: u32, ports: usize) -> Seen<Option<Strin
         Err(error) => return Seen::unknown(words(&error), sys.name(&directory)),
     };
     let with_port = |name: &String| {
-        let dev_port = sys
-            .optional(&format!("{directory}/{name}/dev_port"))?
-            .parse::<u32>()
-            .ok()?;
+        let dev_port =
+            sys.optional(&format!("{directory}/{name}/dev_port"))?.parse::<u32>().ok()?;
         (dev_port + 1 == port).then(|| name.clone())
     };
     match (names.as_slice(), ports) {

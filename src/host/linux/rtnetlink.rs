@@ -31,8 +31,7 @@ pub(crate) fn tables() -> Result<Tables, Refusal> {
         let mut tables = Tables::default();
         let mut all = LinkMessage::default();
         // Without it the kernel adds some 300 bytes of counters to each link.
-        all.attributes
-            .push(LinkAttribute::ExtMask(vec![LinkExtentMask::SkipStats]));
+        all.attributes.push(LinkAttribute::ExtMask(vec![LinkExtentMask::SkipStats]));
         let mut dumps = vec![
             RouteNetlinkMessage::GetLink(all),
             RouteNetlinkMessage::GetAddress(AddressMessage::default()),
@@ -59,20 +58,14 @@ pub(crate) fn tables() -> Result<Tables, Refusal> {
 /// Makes one change; `flags` beside REQUEST and ACK.
 pub(crate) fn change(message: RouteNetlinkMessage, flags: u16) -> Result<(), Refusal> {
     converse(CHANGE, move |mut handle| async move {
-        request(&mut handle, message, NLM_F_REQUEST | NLM_F_ACK | flags)
-            .await
-            .map(drop)
+        request(&mut handle, message, NLM_F_REQUEST | NLM_F_ACK | flags).await.map(drop)
     })
 }
 
 /// The kernel's index of an interface, without a dump.
 pub(crate) fn index(netdev: &str) -> Result<u32, Refusal> {
-    nix::net::if_::if_nametoindex(netdev).map_err(|errno| {
-        Refusal::of(
-            errno as i32,
-            Some(format!("there is no interface {netdev}")),
-        )
-    })
+    nix::net::if_::if_nametoindex(netdev)
+        .map_err(|errno| Refusal::of(errno as i32, Some(format!("there is no interface {netdev}"))))
 }
 
 async fn request(
@@ -82,9 +75,8 @@ async fn request(
 ) -> Result<Vec<RouteNetlinkMessage>, Refusal> {
     let mut message = NetlinkMessage::from(message);
     message.header.flags = flags;
-    let mut answers = handle
-        .request(message)
-        .map_err(|_| Refusal::said("the netlink socket is closed"))?;
+    let mut answers =
+        handle.request(message).map_err(|_| Refusal::said("the netlink socket is closed"))?;
     let mut replies = Vec::new();
     while let Some(answer) = answers.next().await {
         match answer.payload {
@@ -99,9 +91,7 @@ async fn request(
                 return Err(Refusal::of(done.code.wrapping_neg(), None));
             }
             NetlinkPayload::Overrun(_) => {
-                return Err(Refusal::said(
-                    "the kernel's list did not fit the socket's buffer",
-                ));
+                return Err(Refusal::said("the kernel's list did not fit the socket's buffer"));
             }
             _ => {}
         }
@@ -119,9 +109,7 @@ where
     F: Future<Output = Result<T, Refusal>>,
 {
     within(limit, move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async move {
             let (mut connection, handle, _unsolicited) = new_connection()?;
             // Not on kernels before 4.12: the errno alone is then what there is.

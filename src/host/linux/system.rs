@@ -54,11 +54,8 @@ pub(crate) fn lockdown(sys: &Tree) -> Seen<String> {
 /// Effective capabilities and user of this process.
 pub(crate) fn privilege(proc: &Tree) -> Seen<Privilege> {
     proc.parsed("self/status", |text| {
-        let field = |name: &str| {
-            text.lines()
-                .find_map(|line| line.strip_prefix(name))
-                .map(str::trim)
-        };
+        let field =
+            |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let effective = u64::from_str_radix(field("CapEff:")?, 16).ok()?;
         let user = field("Uid:")?.split_whitespace().nth(1)?;
         Some(Privilege {

@@ -8,7 +8,9 @@ use nix::errno::Errno;
 
 use crate::facts::Seen;
 
-/// No sysfs attribute is longer than a page; the longest files of /proc that are read here are mount tables.
+/// The longest that a sysfs attribute can be.
+const PAGE: usize = 4096;
+/// The longest files of /proc that are read here are mount tables.
 const LONGEST: u64 = 4 << 20;
 
 /// A part of the file system, with the name that an administrator knows it by.
@@ -16,6 +18,8 @@ const LONGEST: u64 = 4 << 20;
 pub(crate) struct Tree {
     root: PathBuf,
     name: String,
+    /// The files are attributes of at most a page.
+    attributes: bool,
 }
 
 impl Tree {
@@ -23,6 +27,7 @@ impl Tree {
         Tree {
             root: root.into(),
             name: name.to_owned(),
+            attributes: name == "/sys",
         }
     }
 
@@ -46,10 +51,15 @@ impl Tree {
 
     /// The content without surrounding white space.
     pub(crate) fn text(&self, file: &str) -> io::Result<String> {
-        let mut bytes = Vec::new();
-        File::open(self.path(file))?
-            .take(LONGEST)
-            .read_to_end(&mut bytes)?;
+        let mut open = File::open(self.path(file))?;
+        let mut first = [0; PAGE];
+        let length = open.read(&mut first)?;
+        // sysfs gives an attribute whole in one read; asking again for the end costs as much as the read.
+        if self.attributes && length < PAGE {
+            return Ok(String::from_utf8_lossy(&first[..length]).trim().to_owned());
+        }
+        let mut bytes = first[..length].to_vec();
+        open.take(LONGEST).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 

@@ -55,9 +55,7 @@ fn processes(
     own: u32,
     devices: &Seen<BTreeMap<String, RdmaDevice>>,
 ) -> Result<Vec<ProcessUser>, Failure> {
-    let names = proc
-        .names("")
-        .map_err(|error| (words(&error), proc.name("")))?;
+    let names = proc.names("").map_err(|error| (words(&error), proc.name("")))?;
     let mut pids: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
     pids.sort_unstable();
     // With hidepid=2 the processes of others are not even listed.
@@ -74,11 +72,8 @@ fn processes(
             Ok(descriptors) => descriptors,
             Err(error) if gone(&error) => continue,
             Err(error) => {
-                let hint = if error.kind() == ErrorKind::PermissionDenied {
-                    " (run as root)"
-                } else {
-                    ""
-                };
+                let hint =
+                    if error.kind() == ErrorKind::PermissionDenied { " (run as root)" } else { "" };
                 let why = format!("cannot read {}: {}{hint}", proc.name(&place), words(&error));
                 return Err((why, proc.name("*/fd")));
             }
@@ -93,9 +88,7 @@ fn processes(
         if nodes.is_empty() {
             continue;
         }
-        let command = proc
-            .optional(&format!("{pid}/comm"))
-            .unwrap_or_else(|| "?".to_owned());
+        let command = proc.optional(&format!("{pid}/comm")).unwrap_or_else(|| "?".to_owned());
         found.extend(nodes.into_iter().map(|node| ProcessUser {
             pid,
             command: command.clone(),
@@ -116,9 +109,7 @@ fn gone(error: &std::io::Error) -> bool {
 fn rdma_node(target: &str) -> Option<String> {
     let path = target.strip_suffix(" (deleted)").unwrap_or(target);
     let file = path.rsplit('/').next()?;
-    let uverbs = file
-        .strip_prefix("uverbs")
-        .is_some_and(|number| number.parse::<u32>().is_ok());
+    let uverbs = file.strip_prefix("uverbs").is_some_and(|number| number.parse::<u32>().is_ok());
     (path.starts_with('/') && (uverbs || file == "rdma_cm")).then(|| path.to_owned())
 }
 
@@ -128,10 +119,7 @@ fn device_behind(node: &str, devices: &Seen<BTreeMap<String, RdmaDevice>>) -> Op
         .get()?
         .iter()
         .find(|(_, device)| {
-            device
-                .uverbs
-                .get()
-                .is_some_and(|uverbs| uverbs.as_deref() == Some(file))
+            device.uverbs.get().is_some_and(|uverbs| uverbs.as_deref() == Some(file))
         })
         .map(|(name, _)| name.clone())
 }

@@ -1,6 +1,7 @@
 //! The userspace half of RDMA, as files: libraries, providers, driver lists, device nodes.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Roots;
@@ -25,15 +26,15 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
         ..Userspace::default()
     };
     for directory in &directories {
-        let own = names(&directory.join("libibverbs"));
-        // Providers of rdma-core before 13 lie beside the library.
-        let beside = names(directory);
-        found
-            .providers
-            .extend(own.into_iter().chain(beside).filter(|name| {
-                name.split_once("-rdmav")
-                    .is_some_and(|(_, end)| end.ends_with(".so"))
-            }));
+        let mut providers = names(&directory.join("libibverbs"));
+        // Those of rdma-core before 13 lie beside the library; reading the whole directory is not cheap.
+        if providers.is_empty() && directory.join("libibverbs.so.1").exists() {
+            providers = names(directory);
+        }
+        found.providers.extend(providers.into_iter().filter(|name| {
+            name.split_once("-rdmav")
+                .is_some_and(|(_, end)| end.ends_with(".so"))
+        }));
     }
     for directory in [
         roots.etc.join("libibverbs.d"),
@@ -67,7 +68,9 @@ fn library_directories(roots: &Roots) -> Vec<PathBuf> {
     all.extend(roots.libraries.iter().cloned());
     let mut seen = BTreeSet::new();
     // /lib64 is often the same directory as /usr/lib64.
-    all.retain(|directory| directory.canonicalize().is_ok_and(|real| seen.insert(real)));
+    all.retain(|directory| {
+        std::fs::metadata(directory).is_ok_and(|real| seen.insert((real.dev(), real.ino())))
+    });
     all
 }
 

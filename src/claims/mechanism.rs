@@ -1,0 +1,193 @@
+//! How a mode is chosen: by the driver that is bound to the port, never by what is installed.
+//!
+//! Out-of-tree irdma takes `roce_ena` at load time, for all its ports; in-kernel ice/irdma a devlink
+//! parameter per port; other drivers have their own ways, which are named and not guessed.
+
+use std::collections::BTreeMap;
+
+use super::{Judgement, Port, Refusal, Remedy};
+use crate::change::{Change, network_drivers_of, rdma_module_of, same_parameter_value};
+use crate::facts::Facts;
+use crate::values::Mode;
+
+/// True for a module that carries network interfaces, which is never removed.
+pub fn is_base_driver(module: &str) -> bool {
+    rdma_module_of(module).is_some()
+}
+
+/// The module that makes this port's RDMA device; none for a driver that is not in the table.
+///
+/// # Errors
+/// The judgement to give where the port is not found.
+pub fn driver_of(port: &Port, facts: &Facts) -> Result<Option<&'static str>, Judgement> {
+    if let Some(kind) = port.software() {
+        return Ok(Some(kind.module()));
+    }
+    let (_, netdev) = port.netdev(facts)?;
+    Ok(netdev.driver.as_deref().and_then(rdma_module_of))
+}
+
+/// The parameters to load `module` with for this port: `roce_ena` where the file on disk has it.
+pub fn load_parameters(port: &Port, facts: &Facts, module: &str) -> BTreeMap<String, String> {
+    let has_roce_ena = facts
+        .evidence
+        .module_files
+        .get(module)
+        .and_then(|file| file.get())
+        .and_then(Option::as_ref)
+        .is_some_and(|file| file.parameters.contains("roce_ena"));
+    match port.wish.rdma.as_ref().and_then(|rdma| roce_ena(rdma.mode)) {
+        Some(value) if module == "irdma" && has_roce_ena => {
+            BTreeMap::from([("roce_ena".to_owned(), value.to_owned())])
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
+/// The value of the out-of-tree irdma's `roce_ena` for a mode.
+fn roce_ena(mode: Mode) -> Option<&'static str> {
+    match mode {
+        Mode::RoceV2 => Some("1"),
+        Mode::Iwarp => Some("0"),
+        Mode::RoceV1 | Mode::Infiniband => None,
+    }
+}
+
+/// The changes that load `module` anew with one parameter changed. The other parameters stay as
+/// they are, and configfs settings, which go with the module, are put back.
+pub fn reload(facts: &Facts, module: &str, parameter: &str, value: &str) -> Vec<Change> {
+    let mut parameters =
+        facts.module(module).map(|state| state.parameters.clone()).unwrap_or_default();
+    parameters.insert(parameter.to_owned(), value.to_owned());
+    let configfs = facts.state.configfs.get();
+    // A directory below its own configfs subsystem keeps the module loaded, so it goes first.
+    let own = format!("{module}/");
+    let mut changes: Vec<Change> = configfs
+        .into_iter()
+        .flat_map(|tree| tree.iter().rev())
+        .filter(|(path, value)| value.is_none() && path.starts_with(&own))
+        .map(|(path, _)| Change::RemoveConfigfs { path: path.clone() })
+        .collect();
+    changes.push(Change::RemoveModule { module: module.to_owned() });
+    changes.push(Change::LoadModule { module: module.to_owned(), parameters });
+    let devices = devices_of(facts, module);
+    for (path, value) in configfs.into_iter().flatten() {
+        let cm_of_device = path.strip_prefix("rdma_cm/").is_some_and(|rest| {
+            devices.iter().any(|device| rest.split('/').next() == Some(device))
+        });
+        match value {
+            _ if !path.starts_with(&own) && !cm_of_device => {}
+            None if path.starts_with(&own) => {
+                changes.push(Change::MakeConfigfs { path: path.clone() })
+            }
+            None => {}
+            Some(value) => {
+                changes.push(Change::WriteConfigfs { path: path.clone(), value: value.clone() });
+            }
+        }
+    }
+    changes
+}
+
+/// Names of the RDMA devices that `module` makes: those above a network interface of its base drivers.
+pub fn devices_of<'a>(facts: &'a Facts, module: &str) -> Vec<&'a str> {
+    let Some(devices) = facts.identity.rdma.get() else { return Vec::new() };
+    let is_ours = |netdev: &str| {
+        let bound = facts.identity.netdevs.get().and_then(|all| all.get(netdev));
+        let bound = bound.and_then(|netdev| netdev.driver.as_deref());
+        bound.is_some_and(|bound| network_drivers_of(module).contains(&bound))
+    };
+    devices
+        .iter()
+        .filter(|(_, device)| {
+            device
+                .ports
+                .values()
+                .any(|port| port.netdev.get().and_then(Option::as_deref).is_some_and(is_ours))
+        })
+        .map(|(name, _)| name.as_str())
+        .collect()
+}
+
+/// What brings a port into `mode`.
+pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
+    let Ok((netdev, device)) = port.netdev(facts) else { return Remedy::None };
+    let Ok(Some(module)) = driver_of(port, facts) else { return Remedy::None };
+    if module != "irdma" || port.software().is_some() {
+        return Remedy::None;
+    }
+    let Some(value) = roce_ena(mode) else { return Remedy::None };
+    let Some(state) = facts.module(module).filter(|state| state.loaded) else {
+        return Remedy::None;
+    };
+    match state.parameters.get("roce_ena") {
+        Some(now) if same_parameter_value(value, now) => Remedy::None,
+        Some(_) => Remedy::Changes(reload(facts, module, "roce_ena", value)),
+        None => match device.bdf {
+            Some(bdf) => by_devlink(mode, &format!("pci/{bdf}"), facts),
+            None => Remedy::Refused(Refusal {
+                what: format!("the mode of {netdev} is not changed"),
+                why: "this irdma chooses the mode by devlink, and the port shows no PCI address"
+                    .into(),
+                fix: "set it by hand: devlink dev param set".into(),
+            }),
+        },
+    }
+}
+
+/// The other mode off first: the driver refuses to have both on.
+fn by_devlink(mode: Mode, device: &str, facts: &Facts) -> Remedy {
+    const CMODE: &str = "runtime";
+    let (on, off) = match mode {
+        Mode::RoceV2 => ("enable_roce", "enable_iwarp"),
+        _ => ("enable_iwarp", "enable_roce"),
+    };
+    let set = |parameter: &str, value| Change::SetDevlink {
+        device: device.to_owned(),
+        parameter: parameter.to_owned(),
+        cmode: CMODE.to_owned(),
+        value,
+    };
+    let mut changes = Vec::new();
+    if facts.devlink_param(device, off, CMODE) == Some(true) {
+        changes.push(set(off, false));
+    }
+    if facts.devlink_param(device, on, CMODE) == Some(false) {
+        changes.push(set(on, true));
+    }
+    if changes.is_empty() { Remedy::None } else { Remedy::Changes(changes) }
+}
+
+/// How the mode of a port is chosen there, in words, for a failure without remedy.
+pub fn advice(port: &Port, facts: &Facts, mode: Mode) -> Option<(String, String)> {
+    let (netdev, device) = port.netdev(facts).ok()?;
+    let bdf = device.bdf.map(|bdf| bdf.to_string()).unwrap_or_else(|| "BDF".into());
+    let bound = device.driver.as_deref().unwrap_or("no driver");
+    let advice = match (bound, driver_of(port, facts).ok()?) {
+        ("i40e", _) if mode != Mode::Iwarp => (
+            "X722 (i40e) has iWARP only".to_owned(),
+            "write `mode: iwarp`, or use a port of another card".to_owned(),
+        ),
+        (_, Some("irdma")) if matches!(mode, Mode::RoceV1 | Mode::Infiniband) => (
+            format!("irdma has RoCEv2 and iWARP, not {mode}"),
+            "write `mode: rocev2` or `mode: iwarp`".to_owned(),
+        ),
+        ("mlx5_core", _) => (
+            "mlx5 chooses RoCE by the devlink parameter enable_roce, which takes a devlink reload"
+                .into(),
+            format!(
+                "devlink dev param set pci/{bdf} name enable_roce value true cmode driverinit && \
+                 devlink dev reload pci/{bdf}; the reload interrupts {netdev}"
+            ),
+        ),
+        (_, Some("irdma")) => (
+            "irdma is loaded and its switches say that mode, but the device does not".into(),
+            "look for irdma and ice in the kernel log: dmesg | grep -E 'irdma|ice '".into(),
+        ),
+        _ => (
+            format!("{bound} offers no switch between modes that is known here"),
+            format!("write the mode that {netdev} has, or see the driver's manual"),
+        ),
+    };
+    Some(advice)
+}

@@ -1,0 +1,121 @@
+//! The mode that a port is really in, and the state of its RDMA port.
+
+use std::time::Duration;
+
+use super::{Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, mechanism};
+use crate::change::rdma_modules;
+use crate::facts::{Facts, GidScan, PortState, Scope, Seen};
+use crate::values::Mode;
+
+pub(super) static MODE: Entry = Entry {
+    id: "rdma.mode",
+    rung: Rung::Mode,
+    needs: &["port.present", "rdma.device"],
+    severity: Severity::Error,
+    blame: Blame::Local,
+    // The device is unplugged and plugged in again, asynchronously.
+    patience: Duration::from_secs(10),
+    cause: "the driver was loaded in another mode",
+    fix: "roce-setup apply changes it",
+};
+
+pub(super) static ACTIVE: Entry = Entry {
+    id: "rdma.port-active",
+    rung: Rung::Mode,
+    needs: &["port.present", "link.up", "link.carrier", "rdma.device"],
+    severity: Severity::Error,
+    blame: Blame::Local,
+    patience: Duration::from_secs(10),
+    cause: "the RDMA driver has not followed the link",
+    fix: "set the interface down and up again, and read dmesg",
+};
+
+/// "ens1f0 is in mode rocev2".
+pub(super) struct InMode(pub(super) Port, pub(super) Mode);
+
+impl Claim for InMode {
+    fn entry(&self) -> &'static Entry {
+        &MODE
+    }
+    fn subject(&self) -> Subject {
+        self.0.subject()
+    }
+    fn sentence(&self) -> String {
+        format!("{} is in mode {}", self.0.selector(), self.1)
+    }
+    fn scope(&self) -> Scope {
+        let modules = rdma_modules().map(str::to_owned).collect();
+        Scope {
+            modules,
+            devlink: true,
+            configfs: true,
+            gids: GidScan::Until(Default::default()),
+            ..Scope::default()
+        }
+    }
+    fn judge(&self, facts: &Facts) -> Judgement {
+        let rdma = match self.0.some_rdma(facts) {
+            Ok(rdma) => rdma,
+            Err(judgement) => return judgement,
+        };
+        match facts.mode_of(rdma.name, rdma.number) {
+            Seen::Known { value, .. } if value == self.1 => Judgement::met(),
+            Seen::Known { value, source } => {
+                let unmet = Judgement::unmet(self.1.to_string(), value.to_string(), source);
+                match self.remedy(facts) {
+                    Remedy::None => match mechanism::advice(&self.0, facts, self.1) {
+                        Some((cause, fix)) => unmet.because(cause, fix),
+                        None => unmet,
+                    },
+                    _ => unmet,
+                }
+            }
+            other => Judgement::unknown(other.why_not()),
+        }
+    }
+    fn remedy(&self, facts: &Facts) -> Remedy {
+        mechanism::towards(self.1, &self.0, facts)
+    }
+}
+
+/// "the RDMA port of ens1f0 is ACTIVE".
+pub(super) struct Active(pub(super) Port);
+
+impl Claim for Active {
+    fn entry(&self) -> &'static Entry {
+        &ACTIVE
+    }
+    fn subject(&self) -> Subject {
+        self.0.subject()
+    }
+    fn sentence(&self) -> String {
+        format!("the RDMA port of {} is ACTIVE", self.0.selector())
+    }
+    fn scope(&self) -> Scope {
+        Scope::default()
+    }
+    fn judge(&self, facts: &Facts) -> Judgement {
+        let port = match self.0.some_rdma(facts).and_then(|rdma| rdma.port()) {
+            Ok(port) => port,
+            Err(judgement) => return judgement,
+        };
+        let Some(state) = port.state.get() else {
+            return Judgement::unknown(port.state.why_not());
+        };
+        let observed = match port.physical_state.get() {
+            Some(physical) => format!("{state} (physical state {physical})"),
+            None => state.to_string(),
+        };
+        let unmet = Judgement::unmet("ACTIVE", observed, port.state.source());
+        match state {
+            PortState::Active => Judgement::met(),
+            PortState::Init if port.link_layer.get().is_some_and(|layer| layer == "InfiniBand") => {
+                unmet.because(
+                    "no subnet manager has configured the port",
+                    "start a subnet manager on the fabric: systemctl start opensm",
+                )
+            }
+            _ => unmet,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `--deadline`: a look that hangs in the kernel must not hang the program.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::facts::{Facts, Scope};
+use crate::host::{Look, LookError};
+
+/// A [`Look`] that another thread can be waited for in.
+pub(super) type SharedLook = Arc<dyn Look + Send + Sync>;
+
+/// The text by which a passed deadline is told from other failed looks.
+const PASSED: &str = "the deadline passed before the look was complete";
+
+/// Bounds every look by one point in time. The thread of a look that is late is left behind: it
+/// hangs in the kernel, where nothing can end it, and it changes nothing.
+pub(super) struct Timed {
+    inner: SharedLook,
+    end: Instant,
+}
+
+impl Timed {
+    pub(super) fn new(inner: SharedLook, deadline: Duration) -> Timed {
+        Timed { inner, end: Instant::now() + deadline }
+    }
+}
+
+/// Whether this is the error of a passed deadline.
+pub(super) fn has_passed(error: &LookError) -> bool {
+    error.why == PASSED
+}
+
+impl Look for Timed {
+    fn look(&self, scope: &Scope) -> Result<Facts, LookError> {
+        let failed = |why: String| LookError { what: "the host".to_owned(), why };
+        let (sender, receiver) = mpsc::channel();
+        let (inner, scope) = (Arc::clone(&self.inner), scope.clone());
+        std::thread::Builder::new()
+            .name("look".to_owned())
+            .spawn(move || {
+                // Nobody listens any more when the deadline has passed.
+                let _ = sender.send(inner.look(&scope));
+            })
+            .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+        match receiver.recv_timeout(self.end.saturating_duration_since(Instant::now())) {
+            Ok(looked) => looked,
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(failed(PASSED.to_owned())),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                Err(failed("the look ended without an answer".to_owned()))
+            }
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+
+    fn pause(&self, time: Duration) {
+        self.inner.pause(time.min(self.end.saturating_duration_since(Instant::now())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Stuck;
+
+    impl Look for Stuck {
+        fn look(&self, _scope: &Scope) -> Result<Facts, LookError> {
+            std::thread::sleep(Duration::from_secs(5));
+            Ok(Facts::default())
+        }
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+        fn pause(&self, _time: Duration) {}
+    }
+
+    #[test]
+    fn a_look_that_hangs_ends_at_the_deadline() {
+        let start = Instant::now();
+        let timed = Timed::new(Arc::new(Stuck), Duration::from_millis(50));
+        let error = timed.look(&Scope::default()).expect_err("a late look");
+        assert!(has_passed(&error), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "cannot read the host: the deadline passed before the look was complete"
+        );
+        assert!(start.elapsed() < Duration::from_secs(3));
+    }
+}

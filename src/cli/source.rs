@@ -1,0 +1,109 @@
+//! Where a command gets its host and its profile from.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::{DEFAULT_PROFILE, Global, ProfileArg};
+use super::deadline::{SharedLook, Timed, has_passed};
+use super::error::{CliError, Kind};
+use crate::facts::Scope;
+use crate::host::linux::Linux;
+use crate::host::saved::Saved;
+use crate::host::{Look, LookError};
+use crate::profile::{HostProfile, Profile, ProfileError};
+
+/// This host, or a facts file in its place.
+///
+/// # Errors
+/// A facts file that cannot be used.
+pub(super) fn look(facts: Option<&Path>, global: &Global) -> Result<Box<dyn Look>, CliError> {
+    let look: SharedLook = match facts {
+        Some(path) => Arc::new(
+            Saved::open(path).map_err(|error| CliError::new(Kind::Facts, error.to_string()))?,
+        ),
+        None => Arc::new(Linux::new()),
+    };
+    Ok(match global.deadline {
+        Some(deadline) => Box::new(Timed::new(look, deadline)),
+        None => Box::new(Whole(look)),
+    })
+}
+
+/// A look without a deadline.
+struct Whole(SharedLook);
+
+impl Look for Whole {
+    fn look(&self, scope: &Scope) -> Result<crate::facts::Facts, LookError> {
+        self.0.look(scope)
+    }
+    fn now(&self) -> std::time::Duration {
+        self.0.now()
+    }
+    fn pause(&self, time: std::time::Duration) {
+        self.0.pause(time);
+    }
+}
+
+/// A look that failed, at the edge.
+pub(super) fn unseen(error: &LookError) -> CliError {
+    if has_passed(error) {
+        return CliError::new(Kind::Deadline, error.to_string())
+            .with_fix("give it more time with --deadline SECONDS");
+    }
+    CliError::new(Kind::Look, error.to_string())
+}
+
+/// The profile's part for the host that is looked at.
+///
+/// # Errors
+/// A profile that cannot be read or is not valid, or that is not for this host.
+pub(super) fn profile(
+    arg: &ProfileArg,
+    look: &dyn Look,
+    global: &Global,
+) -> Result<HostProfile, CliError> {
+    read_profile(arg.profile.as_deref().unwrap_or(Path::new(DEFAULT_PROFILE)), look, global)
+}
+
+/// The same, but none when no profile was named and there is no default one.
+///
+/// # Errors
+/// As [`profile`].
+pub(super) fn profile_if_any(
+    arg: &ProfileArg,
+    look: &dyn Look,
+    global: &Global,
+) -> Result<Option<HostProfile>, CliError> {
+    let default = Path::new(DEFAULT_PROFILE);
+    let absent = || {
+        let found = std::fs::symlink_metadata(default);
+        found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    };
+    if arg.profile.is_none() && absent() {
+        return Ok(None);
+    }
+    profile(arg, look, global).map(Some)
+}
+
+fn read_profile(path: &Path, look: &dyn Look, global: &Global) -> Result<HostProfile, CliError> {
+    let profile = Profile::load(path).map_err(|error| unusable(&error))?;
+    let host = match &global.host {
+        Some(name) => name.clone(),
+        None => look.look(&Scope::default()).map_err(|error| unseen(&error))?.host,
+    };
+    profile.for_host(&host).map_err(|error| unusable(&error))
+}
+
+fn unusable(error: &ProfileError) -> CliError {
+    let kind = match error {
+        ProfileError::HostNotListed { .. } | ProfileError::HostAmbiguous { .. } => Kind::Host,
+        _ => Kind::Profile,
+    };
+    CliError::new(kind, error.to_string())
+}
+
+/// How reports call a profile.
+pub(super) fn name(profile: &HostProfile) -> &str {
+    profile.name.as_deref().unwrap_or("unnamed")
+}

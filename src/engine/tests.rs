@@ -1,0 +1,207 @@
+//! The engine on machines in memory: what it plans, that it settles, and every fault everywhere.
+
+use super::*;
+use crate::claims::{Depth, Port, for_host};
+use crate::facts::State;
+use crate::host::faulty::{Fault, Faulty, Injection};
+use crate::host::model::hosts;
+use crate::profile::{HostProfile, Profile};
+use crate::report::ChangeResult;
+
+const S1: &str = include_str!("../../profiles/s1-grt.yaml");
+const MODE_ONLY: &str = include_str!("../../profiles/e810-rocev2.yaml");
+const SOFT: &str = include_str!("../../profiles/soft-roce.yaml");
+
+fn profile(text: &str, host: &str) -> HostProfile {
+    let profile =
+        Profile::parse(text.as_bytes(), "test.yaml").unwrap_or_else(|error| panic!("{error}"));
+    profile.for_host(host).unwrap_or_else(|error| panic!("{error}"))
+}
+
+struct Wanted {
+    claims: Vec<Box<dyn Claim>>,
+    guard: Guard,
+}
+
+impl Wanted {
+    fn new(profile: &HostProfile, allowed: &[&str]) -> Wanted {
+        let port = |wish: &crate::profile::InterfaceWish| Port { wish: wish.clone() };
+        Wanted {
+            claims: for_host(profile, Depth::Full),
+            guard: Guard {
+                ports: profile.interfaces.iter().map(port).collect(),
+                allowed: allowed.iter().map(|name| (*name).to_owned()).collect(),
+                force_reload: false,
+            },
+        }
+    }
+    fn intent(&self) -> Intent<'_> {
+        Intent { claims: &self.claims, guard: self.guard.clone() }
+    }
+}
+
+fn s1() -> Wanted {
+    Wanted::new(&profile(S1, "server1"), &["ens1f1"])
+}
+
+fn texts(changes: &[ChangeRecord]) -> Vec<String> {
+    changes.iter().map(|record| record.change.to_string()).collect()
+}
+
+fn apply_to(model: &Model, wanted: &Wanted) -> Applied {
+    apply(model, model, &wanted.intent(), &Silent).expect("facts")
+}
+
+#[test]
+fn the_plan_of_s1_reloads_irdma_once_with_its_other_parameters() {
+    let model = Model::complete(hosts::s1(1));
+    let wanted = s1();
+    let planned = plan(&model, &wanted.intent()).expect("facts");
+    assert_eq!(planned.refusals, []);
+    assert_eq!(
+        texts(&planned.changes),
+        [
+            "remove irdma (that module alone)",
+            "load irdma limits_sel=3 resource_profile=0 roce_ena=1 roce_port_cfg=0",
+            "set ens1f0 MTU 4200",
+            "add 100.0.1.10/24 to ens1f0",
+        ]
+    );
+}
+
+#[test]
+fn an_apply_makes_everything_true_and_a_second_one_changes_nothing() {
+    for (name, facts, text, host, allowed) in [
+        ("s1", hosts::s1(1), S1, "server1", &["ens1f1"][..]),
+        ("s1, other end", hosts::s1(2), S1, "server2", &["ens1f1"][..]),
+        ("in-kernel", hosts::s1_in_kernel(), MODE_ONLY, "server1", &[][..]),
+        ("software", hosts::soft(), SOFT, "server1", &[][..]),
+    ] {
+        let model = Model::complete(facts);
+        let wanted = Wanted::new(&profile(text, host), allowed);
+        let first = apply_to(&model, &wanted);
+        assert_eq!(first.outcome, Outcome::Met, "{name}: {:#?}", first.findings);
+        assert!(!first.changes.is_empty(), "{name}: the host was not as wanted before");
+        let second = apply_to(&model, &wanted);
+        assert_eq!(texts(&second.changes), Vec::<String>::new(), "{name}");
+        assert_eq!(second.outcome, Outcome::Met, "{name}");
+    }
+}
+
+#[test]
+fn a_port_outside_the_profile_must_be_allowed_by_name() {
+    let model = Model::complete(hosts::s1(1));
+    let before = model.facts().state;
+    let ended = apply_to(&model, &Wanted::new(&profile(S1, "server1"), &[]));
+    assert_eq!(ended.outcome, Outcome::Refused);
+    let [refusal] = &ended.refusals[..] else { panic!("{:?}", ended.refusals) };
+    assert_eq!(refusal.what, "irdma is not reloaded");
+    assert_eq!(refusal.fix, "allow it by name: --allow-interface ens1f1");
+    assert_eq!(model.facts().state, before);
+}
+
+#[test]
+fn a_pinned_parameter_is_refused_on_a_driver_without_it() {
+    for facts in [hosts::s1_in_kernel(), hosts::s1_debian()] {
+        let model = Model::complete(facts);
+        let before = model.facts().state;
+        let ended = apply_to(&model, &s1());
+        assert_eq!(ended.outcome, Outcome::Refused);
+        let [refusal] = &ended.refusals[..] else { panic!("{:?}", ended.refusals) };
+        assert_eq!(refusal.what, "irdma is not loaded with roce_ena=1");
+        assert!(refusal.fix.contains("rdma: {mode: rocev2}"), "{}", refusal.fix);
+        assert_eq!(model.facts().state, before);
+    }
+}
+
+#[test]
+fn iwarp_goes_off_before_roce_goes_on() {
+    let model = Model::complete(hosts::s1_in_kernel());
+    let planned =
+        plan(&model, &Wanted::new(&profile(MODE_ONLY, "server1"), &[]).intent()).expect("facts");
+    let devlink: Vec<String> =
+        texts(&planned.changes).into_iter().filter(|text| text.contains("devlink")).collect();
+    assert_eq!(
+        devlink,
+        [
+            "set devlink pci/0000:02:00.0 enable_iwarp=false (runtime)",
+            "set devlink pci/0000:02:00.0 enable_roce=true (runtime)",
+        ]
+    );
+}
+
+/// Every fault at every change of a plan: once, twice at every distance that the retry and the undo
+/// can reach, and from then on for good. Each ends as wanted, as before, or with every difference named.
+#[test]
+fn every_fault_at_every_position_ends_in_a_named_state() {
+    const REACH: usize = 6;
+    let wanted = s1();
+    let count = {
+        let model = Model::complete(hosts::s1_with_stale_address(1));
+        plan(&model, &wanted.intent()).expect("facts").changes.len()
+    };
+    let mut ends = std::collections::BTreeMap::new();
+    for fault in Fault::ALL {
+        for first in 0..count {
+            let once = std::iter::once(vec![first]);
+            let twice = (first + 1..=first + REACH).map(|second| vec![first, second]);
+            // Both attempts of a change fail, and then some or all of the undo.
+            let lasting = (first + 1..=first + REACH)
+                .map(|from| [first, first + 1].into_iter().chain(from..from + 40).collect());
+            for positions in once.chain(twice).chain(lasting) {
+                let model = Model::complete(hosts::s1_with_stale_address(1));
+                let before = model.facts();
+                let what = format!("{fault:?} at {positions:?}");
+                let injections = positions.into_iter().map(|at| Injection { at, fault });
+                let faulty = Faulty::new(model, injections);
+                let ended = apply(&faulty, &faulty, &wanted.intent(), &Silent).expect("facts");
+                assert!(faulty.met() > 0, "{what}: the fault was never met");
+                let what = format!("{what}: {ended:#?}");
+                check_end(&ended, &before.state, faulty.host(), &wanted, &what);
+                *ends.entry(format!("{:?}", ended.outcome)).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("{count} changes, {} cases: {ends:?}", ends.values().sum::<i32>());
+    let kinds: Vec<&str> = ends.keys().map(String::as_str).collect();
+    assert_eq!(kinds, ["Met", "Neither", "Undone", "Unmet"]);
+}
+
+/// Compares what an apply says with what the machine shows.
+fn check_end(ended: &Applied, before: &State, model: &Model, wanted: &Wanted, what: &str) {
+    let now = model.facts();
+    let changed = before.differences(&now.state);
+    match ended.outcome {
+        Outcome::Met => {
+            let judged = check(model, &wanted.claims).expect("facts");
+            assert_eq!(ladder::outcome(&judged.findings), Outcome::Met, "{what}");
+        }
+        Outcome::Undone | Outcome::Unmet | Outcome::Refused => {
+            assert_eq!(changed, [], "{what}");
+        }
+        Outcome::Neither => {
+            assert_eq!(ended.differences, changed, "{what}");
+            assert!(!changed.is_empty(), "{what}");
+        }
+        other => panic!("{other:?}: {what}"),
+    }
+    if ended.outcome == Outcome::Undone {
+        let left = ended.changes.iter().any(|record| record.result == ChangeResult::Made);
+        assert!(!left, "a change is called made after the undo: {what}");
+    }
+}
+
+#[test]
+fn without_privilege_nothing_is_tried() {
+    let mut facts = hosts::s1(1);
+    facts.evidence.privilege = crate::facts::Seen::known(Default::default(), "/proc/self/status");
+    let model = Model::complete(facts);
+    let faulty = Faulty::new(model, []);
+    let ended = apply(&faulty, &faulty, &s1().intent(), &Silent).expect("facts");
+    assert_eq!(ended.outcome, Outcome::Refused);
+    assert_eq!(
+        ended.refusals[0].why,
+        "this process lacks CAP_NET_ADMIN and CAP_SYS_MODULE (/proc/self/status)"
+    );
+    assert_eq!(faulty.acted(), []);
+}

@@ -1,0 +1,5 @@
+//! Profiles from files, good and bad, and hostile ones.
+
+mod fixtures;
+mod hostile;
+mod hosts;

@@ -1,0 +1,377 @@
+//! One run from this end: find the peer, start the traffic, keep the deadline, say what came of it.
+
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::unistd::{gethostname, getpid};
+
+use super::address::{Neighbour, holders, neighbour, netdev_mtu, socket_address};
+use super::call::CallError;
+use super::event::sysfs;
+use super::job::{Endpoint, Job, Peer, refuse_plan};
+use super::outcome::{Ending, Kind, Progress, Role, SmokeOutcome, SmokeRung, Stage};
+use super::protocol::{Hello, Identity, compare};
+use super::rendezvous::{Kept, Meeting, NotMet, call, meet};
+use super::session::ChildJob;
+use super::supervise::{End, command, supervise};
+
+/// How much earlier than its parent's deadline a child gives up: it can still say why, and its peer hears of it.
+const MARGIN: Duration = Duration::from_millis(1500);
+/// The longest wait for a serving peer that is busy with others.
+const QUEUE: Duration = Duration::from_secs(60);
+
+/// Runs the smoke test that `job` describes. Ends by the sum of the job's own limits: the wait for the peer and [`Limits::traffic`]
+/// (super::Limits::traffic), plus two seconds for a process that the kernel does not let go.
+pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
+    let mut outcome = SmokeOutcome::begin(job);
+    if let Some(why) = refusal(job) {
+        return outcome.finish(Some(Ending::Refused { why }));
+    }
+    let own = identity(&job.endpoint);
+    let kept = match job.peer {
+        Peer::Loopback => return loopback(job, own, outcome, progress),
+        Peer::Serving { .. } => call(&meeting(job, &own), Instant::now() + QUEUE, progress),
+        Peer::Rendezvous { wait, .. } => meet(&meeting(job, &own), Instant::now() + wait, progress),
+    };
+    if let Some(stage) = neighbour_stage(job) {
+        show(&mut outcome, stage, progress);
+    }
+    let kept = match kept {
+        Ok(kept) => kept,
+        Err(NotMet::NeverCame(error)) if error.as_ref().is_none_or(|error| !answered(error)) => {
+            let tried = error
+                .map(|error| format!("; the last call: {}", sentence(&error)))
+                .unwrap_or_default();
+            let peer = job.peer_address();
+            let stage = Stage::unmet(SmokeRung::Peer, format!("{peer} did not come within the wait{tried}")).because(
+                "the peer's own run has not begun, or a firewall drops the control port on both ends",
+                &format!("test the link later: `roce-setup serve` on the peer, then `roce-setup smoke` here (port {})", job.port),
+            );
+            show(&mut outcome, stage, progress);
+            return outcome.finish(Some(Ending::PeerNeverCame));
+        }
+        Err(not_met) => {
+            show(&mut outcome, control_stage(job, not_met), progress);
+            return outcome.finish(None);
+        }
+    };
+    show(
+        &mut outcome,
+        Stage::met(
+            SmokeRung::Peer,
+            format!("{} ({}) is there", job.peer_address(), kept.peer.host),
+        ),
+        progress,
+    );
+    traffic(job, own, kept, outcome, &AtomicBool::new(false), progress)
+}
+
+/// The traffic over a kept control connection, as this end's outcome.
+pub(super) fn traffic(
+    job: &Job,
+    own: Identity,
+    kept: Kept,
+    mut outcome: SmokeOutcome,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> SmokeOutcome {
+    let way = match kept.role {
+        Role::Initiator => "connected to",
+        Role::Responder => "accepted from",
+    };
+    let observed = format!("control connection {way} {} port {}", job.peer_address(), job.port);
+    show(&mut outcome, Stage::met(SmokeRung::Control, observed), progress);
+    outcome.role = Some(kept.role);
+    outcome.differences = compare(&own, &kept.peer, None);
+    let child = child_job(job, kept.role, Kind::Link, own, &kept);
+    let deadline = Instant::now() + job.limits.traffic;
+    let end = command(&child).and_then(|command| {
+        supervise(command, kept.wire.into_socket(), deadline, stop, &mut |event| {
+            if let Some(shown) = outcome.fold(event) {
+                progress(shown);
+            }
+        })
+    });
+    conclude(outcome, end, progress)
+}
+
+/// Both ends on this port, each in a process of its own, over a socket pair.
+fn loopback(
+    job: &Job,
+    own: Identity,
+    mut outcome: SmokeOutcome,
+    progress: &mut dyn FnMut(Progress),
+) -> SmokeOutcome {
+    outcome.role = Some(Role::Initiator);
+    let (near, far) = match UnixStream::pair() {
+        Ok(pair) => pair,
+        Err(error) => {
+            let stage = Stage::unmet(SmokeRung::Control, format!("making a socket pair: {error}"));
+            show(&mut outcome, stage, progress);
+            return outcome.finish(None);
+        }
+    };
+    show(
+        &mut outcome,
+        Stage::met(SmokeRung::Control, "both ends are on this port (socket pair)"),
+        progress,
+    );
+    let deadline = Instant::now() + job.limits.traffic;
+    let hello = Hello::new(own.clone(), job.tests.clone(), job.limits.test_budget_ms);
+    let child = |role| ChildJob {
+        role,
+        kind: Kind::Loopback,
+        own: own.clone(),
+        peer: own.clone(),
+        peer_address: job.endpoint.local,
+        port: job.port,
+        tests: hello.tests.clone(),
+        test_budget_ms: hello.test_budget_ms,
+        deadline_ms: child_deadline_ms(job),
+        parent_pid: getpid().as_raw(),
+    };
+    let (initiator, responder) = (child(Role::Initiator), child(Role::Responder));
+    let stop = AtomicBool::new(false);
+    let end = thread::scope(|scope| {
+        // What goes wrong at the far end reaches the near one over the control connection; its death closes it.
+        scope.spawn(|| {
+            let _ = command(&responder)
+                .and_then(|command| supervise(command, far.into(), deadline, &stop, &mut |_| {}));
+        });
+        let end = command(&initiator).and_then(|command| {
+            supervise(command, near.into(), deadline, &stop, &mut |event| {
+                if let Some(shown) = outcome.fold(event) {
+                    progress(shown);
+                }
+            })
+        });
+        if !matches!(end, Ok(End::Done)) {
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+        end
+    });
+    conclude(outcome, end, progress)
+}
+
+/// Adds what the end of the traffic process says, and finishes.
+fn conclude(
+    mut outcome: SmokeOutcome,
+    end: std::io::Result<End>,
+    progress: &mut dyn FnMut(Progress),
+) -> SmokeOutcome {
+    let rung = outcome.under_way();
+    let what = match outcome.figures.len() {
+        0 => String::new(),
+        count => format!(" after {count} tests"),
+    };
+    let stage = match end {
+        Ok(End::Done) => None,
+        Ok(End::Died(how)) => {
+            Some(Stage::unmet(rung, format!("the traffic process ended by itself{what}: {how}")))
+        }
+        Ok(End::Late(stuck)) => {
+            let stuck = stuck.map(|stuck| format!("; {stuck}")).unwrap_or_default();
+            Some(
+                Stage::unmet(
+                    rung,
+                    format!("the traffic process was killed at its deadline{what}{stuck}"),
+                )
+                .because(
+                    "a verbs call did not return: the driver or the device hangs",
+                    "look at the kernel log (`dmesg`) for messages of the driver",
+                ),
+            )
+        }
+        Ok(End::Stopped) => Some(Stage::unmet(
+            rung,
+            format!("the traffic was stopped{what} because this program ends"),
+        )),
+        Err(error) => Some(Stage::unmet(
+            rung,
+            format!("starting the traffic process /proc/self/exe: {error}"),
+        )),
+    };
+    if let Some(stage) = stage
+        && outcome.diagnosis().is_none()
+    {
+        outcome.stages.retain(|earlier| earlier.rung != stage.rung);
+        show(&mut outcome, stage, progress);
+    }
+    outcome.finish(None)
+}
+
+fn show(outcome: &mut SmokeOutcome, stage: Stage, progress: &mut dyn FnMut(Progress)) {
+    progress(Progress::Stage(stage.clone()));
+    outcome.stages.push(stage);
+}
+
+/// Why this job is no test of a link, or none at all.
+fn refusal(job: &Job) -> Option<String> {
+    if let Some(why) = refuse_plan(&job.tests, job.limits.test_budget_ms) {
+        return Some(why);
+    }
+    let local = job.endpoint.local;
+    let netdev = &job.endpoint.netdev;
+    if !holders(local).iter().any(|holder| holder == netdev) {
+        return Some(format!(
+            "{netdev} does not hold the address {local}, so traffic cannot be bound to it"
+        ));
+    }
+    let peer = job.peer_address();
+    if job.peer == Peer::Loopback {
+        return None;
+    }
+    if local.is_ipv4() != peer.is_ipv4() {
+        return Some(format!(
+            "the peer's address {peer} and the own address {local} are of different families"
+        ));
+    }
+    if peer == local {
+        return Some(format!(
+            "the peer's address {peer} is the own one: that is loopback, which proves the device and the library, not the cable"
+        ));
+    }
+    let holders = holders(peer);
+    if holders.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "the peer's address {peer} is held by this host's {}: such traffic goes through the host and not over the cable (move one port into a network namespace of its own, or test against another host)",
+        holders.join(" and ")
+    ))
+}
+
+/// What this end says of itself.
+pub(super) fn identity(endpoint: &Endpoint) -> Identity {
+    Identity {
+        host: gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        netdev_mtu_bytes: netdev_mtu(sysfs(), &endpoint.netdev),
+        endpoint: endpoint.clone(),
+    }
+}
+
+fn meeting(job: &Job, own: &Identity) -> Meeting {
+    let netdev = &job.endpoint.netdev;
+    let address = |ip| -> SocketAddr { socket_address(ip, job.port, netdev) };
+    Meeting {
+        local: address(job.endpoint.local),
+        peer: address(job.peer_address()),
+        hello: Hello::new(own.clone(), job.tests.clone(), job.limits.test_budget_ms),
+    }
+}
+
+fn child_deadline_ms(job: &Job) -> u64 {
+    u64::try_from(job.limits.traffic.saturating_sub(MARGIN).as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The child's order; the tests are those of the end that called.
+fn child_job(job: &Job, role: Role, kind: Kind, own: Identity, kept: &Kept) -> ChildJob {
+    ChildJob {
+        role,
+        kind,
+        own,
+        peer: kept.peer.clone(),
+        peer_address: job.peer_address(),
+        port: job.port,
+        tests: kept.hello.tests.clone(),
+        test_budget_ms: kept.hello.test_budget_ms,
+        deadline_ms: child_deadline_ms(job),
+        parent_pid: getpid().as_raw(),
+    }
+}
+
+/// What the ARP table says of the peer. None where it is silent (IPv6, a router between).
+fn neighbour_stage(job: &Job) -> Option<Stage> {
+    let table = std::fs::read_to_string("/proc/net/arp").ok()?;
+    let peer = job.peer_address();
+    let wanted = &job.endpoint.netdev;
+    Some(match neighbour(&table, peer)? {
+        Neighbour::Known { mac, netdev } if netdev == *wanted => {
+            Stage::met(SmokeRung::Neighbour, format!("{peer} is {mac} on {netdev} (/proc/net/arp)"))
+        }
+        Neighbour::Known { mac, netdev } => Stage::unknown(
+            SmokeRung::Neighbour,
+            format!("{peer} is {mac} on {netdev}, not on {wanted} (/proc/net/arp)"),
+        )
+        .because(
+            "two interfaces reach the peer's subnet",
+            "give each interface a subnet of its own",
+        ),
+        Neighbour::Unanswered { netdev } => Stage::unmet(
+            SmokeRung::Neighbour,
+            format!("nobody on {netdev} answers for {peer} (/proc/net/arp)"),
+        )
+        .because(
+            "the peer is down, has another address, or is not on this cable or VLAN",
+            "check the peer's link and address: `roce-setup check` there",
+        ),
+    })
+}
+
+/// Whether the failed call reached a peer of this kind, which then did come.
+fn answered(error: &CallError) -> bool {
+    matches!(
+        error,
+        CallError::Refused(_)
+            | CallError::Unexpected(_)
+            | CallError::Wire(
+                super::wire::WireError::NotAMessage(_) | super::wire::WireError::TooLong(_)
+            )
+    )
+}
+
+fn sentence(error: &CallError) -> String {
+    match error {
+        CallError::Connect(Errno::ECONNREFUSED) => "connection refused".to_owned(),
+        CallError::Connect(errno) => errno.to_string(),
+        CallError::NoAnswer => "no answer".to_owned(),
+        CallError::Refused(why) => format!("the peer refused: {why}"),
+        CallError::Wire(error) => error.to_string(),
+        CallError::Unexpected(name) => format!("the peer sent `{name}` out of turn"),
+    }
+}
+
+/// The unmet control stage of a peer that was not met.
+fn control_stage(job: &Job, not_met: NotMet) -> Stage {
+    let target = format!("{} port {}", job.peer_address(), job.port);
+    let error = match not_met {
+        NotMet::Listen(error) => {
+            return Stage::unmet(
+                SmokeRung::Control,
+                format!("listening on {} port {}: {error}", job.endpoint.local, job.port),
+            );
+        }
+        NotMet::Call(error) | NotMet::NeverCame(Some(error)) => error,
+        NotMet::NeverCame(None) => CallError::NoAnswer,
+    };
+    let stage =
+        Stage::unmet(SmokeRung::Control, format!("connecting to {target}: {}", sentence(&error)));
+    match error {
+        CallError::Connect(Errno::ECONNREFUSED) => stage.because(
+            "the peer is reachable, but no smoke server listens there",
+            &format!("start it on the peer: `roce-setup serve` (port {})", job.port),
+        ),
+        CallError::Connect(Errno::EHOSTUNREACH | Errno::EACCES | Errno::EPERM) => stage.because(
+            "a firewall rejects the port, or nobody answers for the address on this subnet",
+            &format!("open TCP port {} on the peer; compare `ip neigh`", job.port),
+        ),
+        CallError::Connect(Errno::ENETUNREACH) => stage.because(
+            "no route leads to the peer from this address",
+            "check the prefix lengths of both ends",
+        ),
+        CallError::NoAnswer => stage.because(
+            "the peer is off, the link is broken, or a firewall drops the port silently",
+            &format!("check the peer's link and address; open TCP port {} on the peer", job.port),
+        ),
+        CallError::Refused(_) => stage,
+        CallError::Wire(_) | CallError::Unexpected(_) => stage.because(
+            "another program, or another version of this one, has the port",
+            "install the same version on both ends, or choose another `smoke.port`",
+        ),
+        CallError::Connect(_) => stage,
+    }
+}

@@ -1,0 +1,18 @@
+//! The scenarios, a file a topic. Each is a function over a lab in its known state; its name is a
+//! sentence that is true when it passes. To add one: write the function, list it in its file.
+
+mod benches;
+mod lab_drivers;
+mod lab_guests;
+mod lab_traffic;
+
+use crate::bench::Bench;
+use crate::registry::Scenario;
+
+pub(crate) fn all() -> Vec<Scenario> {
+    [lab_guests::scenarios(), lab_drivers::scenarios(), lab_traffic::scenarios()].concat()
+}
+
+pub(crate) fn benches() -> Vec<Bench> {
+    benches::benches()
+}
