@@ -10,9 +10,9 @@ mod inverse;
 #[cfg(test)]
 mod tests;
 
-pub use drivers::{network_drivers_of, rdma_module_of, software_of_module};
-pub(crate) use holds::{kernel_integer, unquoted};
+pub use drivers::{network_drivers_of, rdma_module_of, rdma_modules, software_of_module};
 pub use holds::same_parameter_value;
+pub(crate) use holds::{kernel_integer, unquoted};
 pub(crate) use inverse::{in_subnet, same_subnet};
 
 use std::collections::BTreeMap;
