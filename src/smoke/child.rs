@@ -72,7 +72,9 @@ pub fn main(job: &str) -> u8 {
         Ok(()) => 0,
         Err((rung, trouble)) => {
             let mut stage = trouble.stage(rung);
-            if let Some(theirs) = farewell(&mut wire, &trouble.sentence()) {
+            // In loopback both ends meet the same obstacle.
+            let theirs = farewell(&mut wire, &trouble.sentence());
+            if let Some(theirs) = theirs.filter(|theirs| *theirs != stage.observed) {
                 stage.observed = format!("{}; the peer reports: {theirs}", stage.observed);
             }
             emit(Event::Stage(stage));

@@ -87,7 +87,7 @@ impl SmokeOutcome {
             stages: Vec::new(),
             figures: Vec::new(),
             attribution: Attribution::NotApplicable {
-                why: "no traffic was sent".to_owned(),
+                why: "the traffic did not come to its end".to_owned(),
             },
             differences: Vec::new(),
             peer_report: None,
@@ -132,10 +132,7 @@ impl SmokeOutcome {
 
     /// Gives every step that was not reached its `skipped`, and the run its end.
     pub(crate) fn finish(mut self, ending: Option<Ending>) -> Self {
-        let blocker = self.diagnosis().or(self
-            .stages
-            .iter()
-            .find(|stage| stage.verdict == Verdict::Unknown));
+        let blocker = self.diagnosis();
         let reason = match (&ending, blocker) {
             (Some(Ending::Refused { why }), _) => why.clone(),
             (_, Some(stage)) => format!("needs {}", stage.rung.claim_id()),

@@ -66,6 +66,8 @@ pub struct Limits {
     pub test_budget_ms: u32,
     /// The longest time from the agreement of both ends to the last figure; traffic that is not done by then is killed.
     pub traffic: Duration,
+    /// The longest wait for a serving peer that is busy with others.
+    pub queue: Duration,
 }
 
 impl Default for Limits {
@@ -73,6 +75,7 @@ impl Default for Limits {
         Self {
             test_budget_ms: 1000,
             traffic: Duration::from_secs(30),
+            queue: Duration::from_secs(60),
         }
     }
 }

@@ -8,12 +8,14 @@
 //! No `unsafe` here: handles come from [`crate::verbs`]. What an outcome means for the host is judged by claims, not here.
 
 mod address;
+mod approach;
 mod call;
 mod caller;
 pub mod child;
 mod counters;
 mod diagnosis;
 mod event;
+mod hall;
 mod initiator;
 mod job;
 mod measure;
@@ -24,9 +26,11 @@ mod rendezvous;
 mod responder;
 mod run;
 mod serve;
+mod server;
 mod session;
 mod statistics;
 mod supervise;
+mod trial;
 mod trouble;
 mod wire;
 

@@ -9,7 +9,7 @@ use super::measure::Lane;
 use super::outcome::{SmokeRung, Stage, TestKind};
 use super::pattern;
 use super::protocol::{Message, Ready, compare};
-use super::session::{Bound, CONNECT_STEP, ChildJob, check_memory, check_peer, receive};
+use super::session::{Bound, CONNECT_STEP, ChildJob, check_memory, check_peer, hear, receive};
 use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
 use crate::verbs::{CmEventKind, CmId, QueuePair, Reason, VerbsError};
@@ -45,8 +45,8 @@ fn accept(
     let cookie = pattern::fresh_seed();
     let own = bound.ready(bound.id.port(), cookie);
     let ready = receive(wire, deadline, |message| match message {
-        Message::Ready(ready) => Ok(ready),
-        other => Err(other),
+        Message::Ready(ready) => Some(ready.clone()),
+        _ => None,
     })?;
     wire.send(&Message::Ready(own.clone()), deadline)?;
     emit(Event::Differences(compare(
@@ -111,7 +111,7 @@ fn answer(
     let mut current: Option<(TestSpec, u64)> = None;
     loop {
         let deadline = lane.deadline;
-        match receive(lane.wire, deadline, Ok)? {
+        match hear(lane.wire, deadline)? {
             Message::Begin {
                 spec,
                 seed,

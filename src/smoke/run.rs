@@ -6,14 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
 use nix::unistd::{gethostname, getpid};
 
-use super::address::{Neighbour, holders, neighbour, netdev_mtu, socket_address};
-use super::call::CallError;
+use super::address::{netdev_mtu, socket_address};
+use super::approach::{answered, control_stage, neighbour_stage, refusal, sentence};
 use super::event::sysfs;
-use super::job::{Endpoint, Job, Peer, refuse_plan};
-use super::outcome::{Ending, Kind, Progress, Role, SmokeOutcome, SmokeRung, Stage};
+use super::job::{Endpoint, Job, Peer};
+use super::outcome::{Ending, Kind, Progress, Role, SmokeOutcome, SmokeRung, Stage, Verdict};
 use super::protocol::{Hello, Identity, compare};
 use super::rendezvous::{Kept, Meeting, NotMet, call, meet};
 use super::session::ChildJob;
@@ -21,11 +20,11 @@ use super::supervise::{End, command, supervise};
 
 /// How much earlier than its parent's deadline a child gives up: it can still say why, and its peer hears of it.
 const MARGIN: Duration = Duration::from_millis(1500);
-/// The longest wait for a serving peer that is busy with others.
-const QUEUE: Duration = Duration::from_secs(60);
 
-/// Runs the smoke test that `job` describes. Ends by the sum of the job's own limits: the wait for the peer and [`Limits::traffic`]
-/// (super::Limits::traffic), plus two seconds for a process that the kernel does not let go.
+/// Runs the smoke test that `job` describes.
+///
+/// It ends by the sum of the job's own limits, the wait for the peer and that for the traffic, plus two seconds for a process that
+/// the kernel does not let go.
 pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
     let mut outcome = SmokeOutcome::begin(job);
     if let Some(why) = refusal(job) {
@@ -34,10 +33,17 @@ pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
     let own = identity(&job.endpoint);
     let kept = match job.peer {
         Peer::Loopback => return loopback(job, own, outcome, progress),
-        Peer::Serving { .. } => call(&meeting(job, &own), Instant::now() + QUEUE, progress),
+        Peer::Serving { .. } => call(
+            &meeting(job, &own),
+            Instant::now() + job.limits.queue,
+            progress,
+        ),
         Peer::Rendezvous { wait, .. } => meet(&meeting(job, &own), Instant::now() + wait, progress),
     };
-    if let Some(stage) = neighbour_stage(job) {
+    // A peer that answered has a neighbour entry or is behind a router: an unanswered one is then an old one.
+    if let Some(stage) =
+        neighbour_stage(job).filter(|stage| kept.is_err() || stage.verdict != Verdict::Unmet)
+    {
         show(&mut outcome, stage, progress);
     }
     let kept = match kept {
@@ -227,42 +233,6 @@ fn show(outcome: &mut SmokeOutcome, stage: Stage, progress: &mut dyn FnMut(Progr
     outcome.stages.push(stage);
 }
 
-/// Why this job is no test of a link, or none at all.
-fn refusal(job: &Job) -> Option<String> {
-    if let Some(why) = refuse_plan(&job.tests, job.limits.test_budget_ms) {
-        return Some(why);
-    }
-    let local = job.endpoint.local;
-    let netdev = &job.endpoint.netdev;
-    if !holders(local).iter().any(|holder| holder == netdev) {
-        return Some(format!(
-            "{netdev} does not hold the address {local}, so traffic cannot be bound to it"
-        ));
-    }
-    let peer = job.peer_address();
-    if job.peer == Peer::Loopback {
-        return None;
-    }
-    if local.is_ipv4() != peer.is_ipv4() {
-        return Some(format!(
-            "the peer's address {peer} and the own address {local} are of different families"
-        ));
-    }
-    if peer == local {
-        return Some(format!(
-            "the peer's address {peer} is the own one: that is loopback, which proves the device and the library, not the cable"
-        ));
-    }
-    let holders = holders(peer);
-    if holders.is_empty() {
-        return None;
-    }
-    Some(format!(
-        "the peer's address {peer} is held by this host's {}: such traffic goes through the host and not over the cable (move one port into a network namespace of its own, or test against another host)",
-        holders.join(" and ")
-    ))
-}
-
 /// What this end says of itself.
 pub(super) fn identity(endpoint: &Endpoint) -> Identity {
     Identity {
@@ -304,106 +274,6 @@ fn child_job(job: &Job, role: Role, kind: Kind, own: Identity, kept: &Kept) -> C
     }
 }
 
-/// What the ARP table says of the peer. None where it is silent (IPv6, a router between).
-fn neighbour_stage(job: &Job) -> Option<Stage> {
-    let table = std::fs::read_to_string("/proc/net/arp").ok()?;
-    let peer = job.peer_address();
-    let wanted = &job.endpoint.netdev;
-    Some(match neighbour(&table, peer)? {
-        Neighbour::Known { mac, netdev } if netdev == *wanted => Stage::met(
-            SmokeRung::Neighbour,
-            format!("{peer} is {mac} on {netdev} (/proc/net/arp)"),
-        ),
-        Neighbour::Known { mac, netdev } => Stage::unknown(
-            SmokeRung::Neighbour,
-            format!("{peer} is {mac} on {netdev}, not on {wanted} (/proc/net/arp)"),
-        )
-        .because(
-            "two interfaces reach the peer's subnet",
-            "give each interface a subnet of its own",
-        ),
-        Neighbour::Unanswered { netdev } => Stage::unmet(
-            SmokeRung::Neighbour,
-            format!("nobody on {netdev} answers for {peer} (/proc/net/arp)"),
-        )
-        .because(
-            "the peer is down, has another address, or is not on this cable or VLAN",
-            "check the peer's link and address: `roce-setup check` there",
-        ),
-    })
-}
-
-/// Whether the failed call reached a peer of this kind, which then did come.
-fn answered(error: &CallError) -> bool {
-    matches!(
-        error,
-        CallError::Refused(_)
-            | CallError::Unexpected(_)
-            | CallError::Wire(
-                super::wire::WireError::NotAMessage(_) | super::wire::WireError::TooLong(_)
-            )
-    )
-}
-
-fn sentence(error: &CallError) -> String {
-    match error {
-        CallError::Connect(Errno::ECONNREFUSED) => "connection refused".to_owned(),
-        CallError::Connect(errno) => errno.to_string(),
-        CallError::NoAnswer => "no answer".to_owned(),
-        CallError::Refused(why) => format!("the peer refused: {why}"),
-        CallError::Wire(error) => error.to_string(),
-        CallError::Unexpected(name) => format!("the peer sent `{name}` out of turn"),
-    }
-}
-
-/// The unmet control stage of a peer that was not met.
-fn control_stage(job: &Job, not_met: NotMet) -> Stage {
-    let target = format!("{} port {}", job.peer_address(), job.port);
-    let error = match not_met {
-        NotMet::Listen(error) => {
-            return Stage::unmet(
-                SmokeRung::Control,
-                format!(
-                    "listening on {} port {}: {error}",
-                    job.endpoint.local, job.port
-                ),
-            );
-        }
-        NotMet::Call(error) | NotMet::NeverCame(Some(error)) => error,
-        NotMet::NeverCame(None) => CallError::NoAnswer,
-    };
-    let stage = Stage::unmet(
-        SmokeRung::Control,
-        format!("connecting to {target}: {}", sentence(&error)),
-    );
-    match error {
-        CallError::Connect(Errno::ECONNREFUSED) => stage.because(
-            "the peer is reachable, but no smoke server listens there",
-            &format!(
-                "start it on the peer: `roce-setup serve` (port {})",
-                job.port
-            ),
-        ),
-        CallError::Connect(Errno::EHOSTUNREACH | Errno::EACCES | Errno::EPERM) => stage.because(
-            "a firewall rejects the port, or nobody answers for the address on this subnet",
-            &format!("open TCP port {} on the peer; compare `ip neigh`", job.port),
-        ),
-        CallError::Connect(Errno::ENETUNREACH) => stage.because(
-            "no route leads to the peer from this address",
-            "check the prefix lengths of both ends",
-        ),
-        CallError::NoAnswer => stage.because(
-            "the peer is off, the link is broken, or a firewall drops the port silently",
-            &format!(
-                "check the peer's link and address; open TCP port {} on the peer",
-                job.port
-            ),
-        ),
-        CallError::Refused(_) => stage,
-        CallError::Wire(_) | CallError::Unexpected(_) => stage.because(
-            "another program, or another version of this one, has the port",
-            "install the same version on both ends, or choose another `smoke.port`",
-        ),
-        CallError::Connect(_) => stage,
-    }
-}
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

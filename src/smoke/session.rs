@@ -1,7 +1,7 @@
 //! What both ends of the traffic have: the device they bound, memory, and in the end a connection.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -23,7 +23,7 @@ use crate::verbs::{
 pub(crate) const QUEUE_DEPTH: u16 = 64;
 /// More outstanding reads than this gain nothing on any device known.
 const MAX_READS: u8 = 16;
-/// Acknowledgement timeout 4.096 us x 2^16 = 0.27 s, times eight tries: a silent peer is known after about two seconds, well within the
+/// Acknowledgement timeout 4.096 us x 2^16 = 0.27 s, times seven tries: a silent peer is known after about two seconds, well within the
 /// deadline, and a host that is merely slow is not given up.
 const ACK_TIMEOUT_EXPONENT: u8 = 16;
 
@@ -76,7 +76,7 @@ pub(crate) struct Bound {
     pub(crate) channel: EventChannel,
     pub(crate) id: CmId,
     pub(crate) domain: ProtectionDomain,
-    pub(crate) completions: Arc<CompletionQueue>,
+    pub(crate) completions: Rc<CompletionQueue>,
     pub(crate) memory: MemoryRegion,
     pub(crate) port: PortAttributes,
 }
@@ -179,16 +179,22 @@ fn listen(channel: &EventChannel, job: &ChildJob) -> Result<CmId, VerbsError> {
     }))
 }
 
-/// Waits for one kind of message; the peer's own failure is the error.
+/// Waits for the peer's next message; its own failure is the error.
+pub(crate) fn hear(wire: &mut Wire, deadline: Instant) -> Result<Message, Trouble> {
+    match wire.receive(deadline)? {
+        Message::Failed { why } => Err(Trouble::Peer(why)),
+        message => Ok(message),
+    }
+}
+
+/// Waits for one kind of message, of which `wanted` takes what matters.
 pub(crate) fn receive<T>(
     wire: &mut Wire,
     deadline: Instant,
-    wanted: impl FnOnce(Message) -> Result<T, Message>,
+    wanted: impl FnOnce(&Message) -> Option<T>,
 ) -> Result<T, Trouble> {
-    match wire.receive(deadline)? {
-        Message::Failed { why } => Err(Trouble::Peer(why)),
-        message => wanted(message).map_err(|message| Trouble::Unexpected(message.name())),
-    }
+    let message = hear(wire, deadline)?;
+    wanted(&message).ok_or(Trouble::Unexpected(message.name()))
 }
 
 /// Looks, without waiting, whether the peer has given up. Its next regular message may be here already and stays for its receiver.

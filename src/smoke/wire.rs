@@ -57,7 +57,7 @@ pub(crate) struct Wire {
     /// What has arrived of the message under way, header included.
     partial: Vec<u8>,
     /// A message that was looked at and put back.
-    put_back: Option<Message>,
+    put_back: Option<Box<Message>>,
 }
 
 impl Wire {
@@ -115,7 +115,7 @@ impl Wire {
     /// As [`Wire::receive`], without the deadline.
     pub(crate) fn try_receive(&mut self) -> Result<Option<Message>, WireError> {
         if let Some(message) = self.put_back.take() {
-            return Ok(Some(message));
+            return Ok(Some(*message));
         }
         loop {
             let wanted = match self.announced()? {
@@ -140,7 +140,7 @@ impl Wire {
 
     /// Puts a message back: the next receive returns it.
     pub(crate) fn put_back(&mut self, message: Message) {
-        self.put_back = Some(message);
+        self.put_back = Some(Box::new(message));
     }
 
     /// The length of the message under way, once its header is here.
@@ -193,3 +193,7 @@ pub(crate) fn timeout(duration: Duration) -> PollTimeout {
     let ms = duration.as_micros().div_ceil(1000).min(60_000) as u16;
     PollTimeout::from(ms)
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem;
 use std::net::SocketAddr;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::Duration;
 
 use rdma_sys::{ibv_context, rdma_cm_id, rdma_conn_param, rdma_port_space};
@@ -17,20 +17,15 @@ use super::queue::QueuePair;
 /// A connection identifier: a listener, or one end of a connection.
 #[derive(Clone)]
 pub struct CmId {
-    pub(super) handle: Arc<IdHandle>,
+    pub(super) handle: Rc<IdHandle>,
 }
 
-/// The library's identifier. Whatever lives on its device (a protection domain, a queue pair) holds an `Arc` of it, because librdmacm may
+/// The library's identifier. Whatever lives on its device (a protection domain, a queue pair) holds an `Rc` of it, because librdmacm may
 /// close the device with its last identifier.
 pub(super) struct IdHandle {
     raw: NonNull<rdma_cm_id>,
-    channel: Arc<ChannelHandle>,
+    channel: Rc<ChannelHandle>,
 }
-
-// SAFETY: librdmacm guards its state with its own locks; the pointer is only ever passed back to it.
-unsafe impl Send for IdHandle {}
-// SAFETY: as above.
-unsafe impl Sync for IdHandle {}
 
 impl Drop for IdHandle {
     fn drop(&mut self) {
@@ -58,8 +53,8 @@ impl ConnectionLimits {
         parameters.private_data_len = u8::try_from(private_data.len()).unwrap_or(0);
         parameters.responder_resources = self.responder_resources;
         parameters.initiator_depth = self.initiator_depth;
-        // The largest count: how long a silent peer is tried is set by the acknowledgement timeout.
-        parameters.retry_count = 7;
+        // One below the largest: rxe takes 7 for "for ever", as the specification does for RNR only.
+        parameters.retry_count = 6;
         parameters.rnr_retry_count = 7;
         parameters
     }
@@ -94,7 +89,7 @@ impl CmId {
     /// `id` must be live, owned by the caller alone, and its events must arrive on `channel`.
     pub(super) unsafe fn adopt(id: NonNull<rdma_cm_id>, channel: EventChannel) -> Self {
         Self {
-            handle: Arc::new(IdHandle {
+            handle: Rc::new(IdHandle {
                 raw: id,
                 channel: channel.handle,
             }),

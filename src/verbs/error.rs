@@ -122,7 +122,7 @@ mod tests {
         );
         assert_eq!(
             error.to_string(),
-            "ibv_reg_mr 1048576 bytes on rxe0: ENOMEM: Cannot allocate memory"
+            "ibv_reg_mr 1048576 bytes on rxe0: ENOMEM: Out of memory"
         );
         assert_eq!(error.errno(), Some(libc::ENOMEM));
     }

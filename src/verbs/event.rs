@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -17,7 +17,7 @@ use super::library::Rdmacm;
 /// An rdma_cm event channel, non-blocking underneath so that every wait has a deadline.
 #[derive(Clone)]
 pub struct EventChannel {
-    pub(super) handle: Arc<ChannelHandle>,
+    pub(super) handle: Rc<ChannelHandle>,
 }
 
 /// The library's channel; destroyed when the last connection on it is gone.
@@ -28,7 +28,7 @@ pub(super) struct ChannelHandle {
 
 impl Drop for ChannelHandle {
     fn drop(&mut self) {
-        // SAFETY: created by rdma_create_event_channel, destroyed once, and every id on it holds an Arc of this handle.
+        // SAFETY: created by rdma_create_event_channel, destroyed once, and every id on it holds an Rc of this handle.
         unsafe { (self.cm.rdma_destroy_event_channel)(self.raw.as_ptr()) };
     }
 }
@@ -120,7 +120,7 @@ impl EventChannel {
             return Err(VerbsError::last_os("rdma_create_event_channel", WHAT));
         };
         let channel = Self {
-            handle: Arc::new(ChannelHandle { raw, cm }),
+            handle: Rc::new(ChannelHandle { raw, cm }),
         };
         let set = fcntl(channel.fd(), FcntlArg::F_GETFL).and_then(|flags| {
             let flags = OFlag::from_bits_truncate(flags) | OFlag::O_NONBLOCK;

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::sync::atomic::{Ordering, fence};
 
 use rdma_sys::{ibv_mr, ibv_pd};
@@ -15,7 +15,7 @@ use super::library::Ibverbs;
 /// A protection domain on the device of a connection.
 #[derive(Clone)]
 pub struct ProtectionDomain {
-    pub(super) handle: Arc<DomainHandle>,
+    pub(super) handle: Rc<DomainHandle>,
 }
 
 pub(super) struct DomainHandle {
@@ -28,7 +28,7 @@ pub(super) struct DomainHandle {
 
 impl Drop for DomainHandle {
     fn drop(&mut self) {
-        // SAFETY: owned, freed once; every region and queue pair in it holds an Arc of this handle.
+        // SAFETY: owned, freed once; every region and queue pair in it holds an Rc of this handle.
         unsafe { (self.verbs.ibv_dealloc_pd)(self.raw.as_ptr()) };
     }
 }
@@ -52,7 +52,7 @@ impl ProtectionDomain {
         let raw = unsafe { (verbs.ibv_alloc_pd)(context.as_ptr()) };
         match NonNull::new(raw) {
             Some(raw) => Ok(Self {
-                handle: Arc::new(DomainHandle {
+                handle: Rc::new(DomainHandle {
                     raw,
                     verbs,
                     device,
@@ -84,7 +84,7 @@ pub struct MemoryRegion {
     region: NonNull<ibv_mr>,
     verbs: &'static Ibverbs,
     /// Deregistration needs the domain.
-    _domain: Arc<DomainHandle>,
+    _domain: Rc<DomainHandle>,
 }
 
 impl Drop for MemoryRegion {

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::mem;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use rdma_sys::{
     ibv_cq, ibv_poll_cq, ibv_post_send, ibv_qp, ibv_qp_init_attr, ibv_qp_type, ibv_send_flags,
@@ -25,7 +25,7 @@ pub struct CompletionQueue {
 
 impl Drop for CompletionQueue {
     fn drop(&mut self) {
-        // SAFETY: owned, destroyed once; a queue pair that uses it holds an Arc of it.
+        // SAFETY: owned, destroyed once; a queue pair that uses it holds an Rc of it.
         unsafe { (self.verbs.ibv_destroy_cq)(self.raw.as_ptr()) };
     }
 }
@@ -35,7 +35,7 @@ impl CompletionQueue {
     ///
     /// # Errors
     /// The errno of `ibv_create_cq`.
-    pub fn create(id: &CmId, entries: u16) -> Result<Arc<Self>, VerbsError> {
+    pub fn create(id: &CmId, entries: u16) -> Result<Rc<Self>, VerbsError> {
         let verbs = Ibverbs::get()?;
         let context = id.context()?;
         // SAFETY: the context is open as long as the id, which the queue keeps; neither context pointer nor channel is used.
@@ -49,7 +49,7 @@ impl CompletionQueue {
             )
         };
         match NonNull::new(raw) {
-            Some(raw) => Ok(Arc::new(Self {
+            Some(raw) => Ok(Rc::new(Self {
                 raw,
                 verbs,
                 _id: id.clone(),
@@ -111,8 +111,8 @@ pub enum Transfer {
 pub struct QueuePair {
     raw: NonNull<ibv_qp>,
     id: CmId,
-    completions: Arc<CompletionQueue>,
-    _domain: Arc<DomainHandle>,
+    completions: Rc<CompletionQueue>,
+    _domain: Rc<DomainHandle>,
 }
 
 impl Drop for QueuePair {
@@ -130,7 +130,7 @@ impl QueuePair {
     pub fn create(
         id: &CmId,
         domain: &ProtectionDomain,
-        completions: &Arc<CompletionQueue>,
+        completions: &Rc<CompletionQueue>,
         depth: u16,
     ) -> Result<Self, VerbsError> {
         // SAFETY: integers and pointers, for which zero (null) is valid.
@@ -156,8 +156,8 @@ impl QueuePair {
             Some(raw) => Ok(Self {
                 raw,
                 id: id.clone(),
-                completions: Arc::clone(completions),
-                _domain: Arc::clone(&domain.handle),
+                completions: Rc::clone(completions),
+                _domain: Rc::clone(&domain.handle),
             }),
             None => Err(VerbsError::new(
                 "rdma_create_qp",
