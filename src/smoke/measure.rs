@@ -1,19 +1,12 @@
 //! Moving and timing data over a connection.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
-use super::session::{QUEUE_DEPTH, check_peer};
+use super::patience::{Look, Patience};
+use super::session::QUEUE_DEPTH;
 use super::trouble::Trouble;
 use super::wire::Wire;
 use crate::verbs::{MemoryRegion, QueuePair, Reason, RemoteMemory, Transfer, VerbsError};
-
-/// Looks at memory or queue between two looks at the clock.
-const SPINS_PER_CLOCK: u32 = 64;
-/// Looks after which the processor is offered to others.
-const SPINS_BEFORE_YIELD: u32 = 4096;
-/// While waiting long, how often the control connection is looked at for the peer's end.
-const PEER_CHECK: Duration = Duration::from_millis(20);
 
 /// One end of a connection with its memory, of which the first half is sent from and the second received into.
 pub(crate) struct Lane<'a> {
@@ -25,9 +18,6 @@ pub(crate) struct Lane<'a> {
     pub(crate) wire: &'a mut Wire,
     /// Operations posted and not completed.
     outstanding: u32,
-    /// Looks after which the processor is offered to others: at once where there is only one, on which the other end of a loopback could
-    /// not run otherwise.
-    spins_before_yield: u32,
 }
 
 impl<'a> Lane<'a> {
@@ -46,13 +36,6 @@ impl<'a> Lane<'a> {
             deadline,
             wire,
             outstanding: 0,
-            spins_before_yield: thread::available_parallelism().map_or(0, |count| {
-                if count.get() > 1 {
-                    SPINS_BEFORE_YIELD
-                } else {
-                    0
-                }
-            }),
         }
     }
 
@@ -249,38 +232,14 @@ impl<'a> Lane<'a> {
         size: u32,
         mut done: impl FnMut(&mut Self) -> Result<bool, VerbsError>,
     ) -> Result<(), Trouble> {
-        let mut spins = 0_u32;
-        let mut next_check: Option<Instant> = None;
-        loop {
-            if done(self)? {
-                return Ok(());
-            }
-            spins = spins.saturating_add(1);
-            if !spins.is_multiple_of(SPINS_PER_CLOCK) {
-                std::hint::spin_loop();
-                continue;
-            }
-            let now = Instant::now();
-            if now >= self.deadline {
-                return Err(VerbsError::new(
-                    "RDMA",
-                    format!("{what} of {size} bytes"),
-                    Reason::Deadline,
-                )
-                .into());
-            }
-            match next_check {
-                None => next_check = Some(now + PEER_CHECK),
-                Some(at) if now >= at => {
-                    check_peer(self.wire)?;
-                    next_check = Some(now + PEER_CHECK);
-                }
-                Some(_) => {}
-            }
-            if spins >= self.spins_before_yield {
-                thread::yield_now();
+        let mut patience = Patience::default();
+        while !done(self)? {
+            if patience.look_around(self.deadline, self.wire)? == Look::Late {
+                let object = format!("{what} of {size} bytes");
+                return Err(VerbsError::new("RDMA", object, Reason::Deadline).into());
             }
         }
+        Ok(())
     }
 }
 

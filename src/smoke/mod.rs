@@ -20,6 +20,7 @@ mod initiator;
 mod job;
 mod measure;
 mod outcome;
+mod patience;
 mod pattern;
 mod protocol;
 mod rendezvous;

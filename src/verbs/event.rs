@@ -1,5 +1,6 @@
 //! The event channel of the connection manager: every answer to a connection call arrives here.
 
+use std::fs::OpenOptions;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
@@ -112,12 +113,21 @@ impl EventChannel {
     /// # Errors
     /// The loader's words without librdmacm; `ENODEV` or `ENOENT` without the kernel's rdma_ucm.
     pub fn open() -> Result<Self, VerbsError> {
+        const NODE: &str = "/dev/infiniband/rdma_cm";
         const WHAT: &str = "of /dev/infiniband/rdma_cm";
         let cm = Rdmacm::get()?;
         // SAFETY: no precondition.
         let raw = unsafe { (cm.rdma_create_event_channel)() };
         let Some(raw) = NonNull::new(raw) else {
-            return Err(VerbsError::last_os("rdma_create_event_channel", WHAT));
+            let error = VerbsError::last_os("rdma_create_event_channel", WHAT);
+            // librdmacm says ENOENT for a node that may not be opened, too; the kernel knows better.
+            return Err(match OpenOptions::new().read(true).write(true).open(NODE) {
+                Err(refused) => {
+                    let errno = refused.raw_os_error().unwrap_or(libc::ENOENT);
+                    VerbsError::new("opening", NODE, Reason::Errno(errno))
+                }
+                Ok(_) => error,
+            });
         };
         let channel = Self {
             handle: Rc::new(ChannelHandle { raw, cm }),
