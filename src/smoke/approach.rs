@@ -1,4 +1,5 @@
-//! The way to the peer, in words: why a job is no test of a link, and what it means when the peer is not met.
+//! The way to the peer, in words: why a job is no test of a link, and what it means when the peer
+//! is not met.
 
 use nix::errno::Errno;
 

@@ -1,4 +1,5 @@
-//! From an error to what it usually means and what to do: the translation of errno, work completion status and connection events.
+//! From an error to what it usually means and what to do: the translation of errno, work completion
+//! status and connection events.
 
 use nix::errno::Errno;
 

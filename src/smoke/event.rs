@@ -122,7 +122,8 @@ impl SmokeOutcome {
         }
     }
 
-    /// The first step of the traffic that has no verdict yet: what was under way when a child ended without a word.
+    /// The first step of the traffic that has no verdict yet: what was under way when a child ended
+    /// without a word.
     pub(crate) fn under_way(&self) -> SmokeRung {
         [SmokeRung::Device, SmokeRung::Connect]
             .into_iter()
@@ -162,7 +163,8 @@ impl SmokeOutcome {
                     .iter()
                     .all(|stage| verdicts.contains(&stage.verdict))
             };
-            // Not every port can prove its path or show its neighbour: unknown there is no failure, and no pass of that step either.
+            // Not every port can prove its path or show its neighbour: unknown there is no failure,
+            // and no pass of that step either.
             let carried = [SmokeRung::Device, SmokeRung::Connect, SmokeRung::Data]
                 .into_iter()
                 .all(|rung| {

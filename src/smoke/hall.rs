@@ -1,5 +1,5 @@
-//! The state of a rendezvous under way: the own call, and the peers' calls that came in. The rule it follows is told in
-//! [`super::rendezvous`].
+//! The state of a rendezvous under way: the own call, and the peers' calls that came in. The rule
+//! it follows is told in [`super::rendezvous`].
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd;
@@ -78,7 +78,8 @@ impl<'a> Hall<'a> {
         for caller in &mut self.callers {
             caller.step();
             if *caller.standing() == Standing::Waiting {
-                // Held until the own call is decided, which may take longer than a caller's patience.
+                // Held until the own call is decided, which may take longer than a caller's
+                // patience.
                 caller.queue(0);
             }
         }

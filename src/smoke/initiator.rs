@@ -17,7 +17,8 @@ use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
 use crate::verbs::{CmEventKind, CmId, QueuePair, Reason, VerbsError};
 
-/// Pause before the second attempt where the first came too early for a device that has just appeared.
+/// Pause before the second attempt where the first came too early for a device that has just
+/// appeared.
 const EARLY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs this end; returns the step that failed with its reason.

@@ -8,7 +8,8 @@ use super::trouble::Trouble;
 use super::wire::Wire;
 use crate::verbs::{MemoryRegion, QueuePair, Reason, RemoteMemory, Transfer, VerbsError};
 
-/// One end of a connection with its memory, of which the first half is sent from and the second received into.
+/// One end of a connection with its memory, of which the first half is sent from and the second
+/// received into.
 pub(crate) struct Lane<'a> {
     pub(crate) queue: &'a QueuePair,
     pub(crate) memory: &'a MemoryRegion,
@@ -39,9 +40,11 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Round trips of `size` bytes by RDMA write until `budget` is spent or `most` are done; half of each is a sample.
+    /// Round trips of `size` bytes by RDMA write until `budget` is spent or `most` are done; half
+    /// of each is a sample.
     ///
-    /// The last byte of a message carries the count, so each answer is that of its own question, and says which message is the last.
+    /// The last byte of a message carries the count, so each answer is that of its own question,
+    /// and says which message is the last.
     pub(crate) fn ping(
         &mut self,
         size: u32,
@@ -83,8 +86,8 @@ impl<'a> Lane<'a> {
         self.drain("write-lat", size)
     }
 
-    /// RDMA reads of `size` bytes, one at a time, until `budget` is spent or `most` are done; each must bring the peer's last byte,
-    /// `expected`.
+    /// RDMA reads of `size` bytes, one at a time, until `budget` is spent or `most` are done; each
+    /// must bring the peer's last byte, `expected`.
     pub(crate) fn read_one_by_one(
         &mut self,
         size: u32,
@@ -115,7 +118,8 @@ impl<'a> Lane<'a> {
         Ok(samples)
     }
 
-    /// Transfers of `size` bytes with `depth` outstanding for `budget`; operations and the time until the last byte is in its memory.
+    /// Transfers of `size` bytes with `depth` outstanding for `budget`; operations and the time
+    /// until the last byte is in its memory.
     pub(crate) fn stream(
         &mut self,
         transfer: Transfer,
@@ -142,8 +146,8 @@ impl<'a> Lane<'a> {
         }
         self.drain(what, size)?;
         if transfer == Transfer::Write {
-            // A completed write may still be under way (on iWARP it is merely in the TCP stream). A read is answered after every write
-            // before it, so its answer ends the measurement.
+            // A completed write may still be under way (on iWARP it is merely in the TCP stream). A
+            // read is answered after every write before it, so its answer ends the measurement.
             self.read(self.half, self.half, 1)?;
             self.drain(what, size)?;
         }
@@ -203,7 +207,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Waits until the peer has written one of `wanted` to the `tail` of what is received here; errors of own operations come first.
+    /// Waits until the peer has written one of `wanted` to the `tail` of what is received here;
+    /// errors of own operations come first.
     fn wait_for_byte(
         &mut self,
         tail: usize,
@@ -246,7 +251,8 @@ impl<'a> Lane<'a> {
 /// The count of the last message.
 const LAST: u8 = 255;
 
-/// The count that the `index`-th message carries: never zero, which is what cleared memory holds, never its predecessor's, never [`LAST`].
+/// The count that the `index`-th message carries: never zero, which is what cleared memory holds,
+/// never its predecessor's, never [`LAST`].
 fn counted(index: u32) -> u8 {
     (index % 254) as u8 + 1
 }

@@ -1,4 +1,5 @@
-//! Waiting by looking: fast enough for microseconds, fair to others, and never past a deadline or a peer's end.
+//! Waiting by looking: fast enough for microseconds, fair to others, and never past a deadline or a
+//! peer's end.
 
 use std::hint;
 use std::sync::LazyLock;
@@ -13,8 +14,8 @@ use super::wire::Wire;
 const LOOKS_PER_CLOCK: u64 = 64;
 /// While waiting long, how often the control connection is looked at for the peer's end.
 const PEER_CHECK: Duration = Duration::from_millis(20);
-/// Looks after which the processor is offered to others: some microseconds' worth, or at once where there is only one processor, on which the
-/// other end of a loopback could not run otherwise.
+/// Looks after which the processor is offered to others: some microseconds' worth, or at once where
+/// there is only one processor, on which the other end of a loopback could not run otherwise.
 static LOOKS_BEFORE_YIELD: LazyLock<u64> = LazyLock::new(|| {
     thread::available_parallelism().map_or(0, |count| if count.get() > 1 { 4096 } else { 0 })
 });

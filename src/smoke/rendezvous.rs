@@ -1,15 +1,19 @@
 //! How two ends find each other over TCP, and which of their connections is kept.
 //!
-//! Both ends of a [`rendezvous`](meet) listen and call. Exactly one connection must be left, and both ends must mean the same one:
+//! Both ends of a [`rendezvous`](meet) listen and call. Exactly one connection must be left, and
+//! both ends must mean the same one:
 //!
-//! - A connection is kept when the accepting end has welcomed it and the calling end has started it. The caller decides last, so an end that
-//!   has started a call is bound to it, and an end that has welcomed one waits for its start or its end before it starts a call of its own.
-//! - The end with the **lower** address prefers its own call: it welcomes the peer's only once a call of its own has failed that would have
-//!   reached the peer: one made since the peer's hello came, or one that somebody had already taken. While its welcome is out it does not call.
+//! - A connection is kept when the accepting end has welcomed it and the calling end has started
+//!   it. The caller decides last, so an end that has started a call is bound to it, and an end that
+//!   has welcomed one waits for its start or its end before it starts a call of its own.
+//! - The end with the **lower** address prefers its own call: it welcomes the peer's only once a
+//!   call of its own has failed that would have reached the peer: one made since the peer's hello
+//!   came, or one that somebody had already taken. While its welcome is out it does not call.
 //! - The end with the higher address welcomes the peer's call at once.
 //!
-//! So when both calls get through, the lower end's is kept; when only one gets through (a firewall, a late peer), that one is. A `serve` on
-//! the other side welcomes everyone; a rendezvous that it welcomed gives the peer's own run a moment to call first.
+//! So when both calls get through, the lower end's is kept; when only one gets through (a firewall,
+//! a late peer), that one is. A `serve` on the other side welcomes everyone; a rendezvous that it
+//! welcomed gives the peer's own run a moment to call first.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};

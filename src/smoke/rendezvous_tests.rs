@@ -1,4 +1,5 @@
-//! Both ends of a rendezvous on loopback addresses: one connection is kept, and both ends mean the same one.
+//! Both ends of a rendezvous on loopback addresses: one connection is kept, and both ends mean the
+//! same one.
 
 use std::net::{SocketAddr, TcpListener};
 use std::thread;

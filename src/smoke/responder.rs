@@ -77,7 +77,8 @@ fn accept(
             }
             event => event?,
         };
-        // Some drivers pad private data, so only its beginning counts. A request without the cookie is dropped, which rejects it.
+        // Some drivers pad private data, so only its beginning counts. A request without the cookie
+        // is dropped, which rejects it.
         if event.private_data.starts_with(&cookie.to_be_bytes())
             && let Some(id) = event.requested
         {
@@ -135,7 +136,7 @@ fn answer(
             }
             Message::Verify { bytes } => {
                 let (spec, seed) = current.ok_or(Trouble::Unexpected("verify"))?;
-                if bytes > spec.size_bytes * ChildJob::depth(spec) {
+                if bytes > spec.window_bytes() {
                     return Err(Trouble::Wrong(format!(
                         "the peer asked to verify {bytes} bytes, more than it wrote"
                     )));
@@ -187,9 +188,10 @@ fn answer(
     }
 }
 
-/// Puts into memory what the peer will read, where it is not there already, and clears what it will write.
+/// Puts into memory what the peer will read, where it is not there already, and clears what it will
+/// write.
 fn prepare(lane: &Lane<'_>, spec: TestSpec, seed: Option<u64>) -> Result<(), VerbsError> {
-    let window = (spec.size_bytes * ChildJob::depth(spec)) as usize;
+    let window = spec.window_bytes() as usize;
     if let Some(seed) = seed {
         match spec.test {
             TestKind::WriteLat => lane.memory.write(0, &pattern::bytes(!seed, window))?,

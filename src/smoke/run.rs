@@ -18,13 +18,14 @@ use super::rendezvous::{Kept, Meeting, NotMet, call, meet};
 use super::session::ChildJob;
 use super::supervise::{End, command, supervise};
 
-/// How much earlier than its parent's deadline a child gives up: it can still say why, and its peer hears of it.
+/// How much earlier than its parent's deadline a child gives up: it can still say why, and its peer
+/// hears of it.
 const MARGIN: Duration = Duration::from_millis(1500);
 
 /// Runs the smoke test that `job` describes.
 ///
-/// It ends by the sum of the job's own limits, the wait for the peer and that for the traffic, plus two seconds for a process that
-/// the kernel does not let go.
+/// It ends by the sum of the job's own limits, the wait for the peer and that for the traffic, plus
+/// two seconds for a process that the kernel does not let go.
 pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
     let mut outcome = SmokeOutcome::begin(job);
     if let Some(why) = refusal(job) {
@@ -40,7 +41,8 @@ pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
         ),
         Peer::Rendezvous { wait, .. } => meet(&meeting(job, &own), Instant::now() + wait, progress),
     };
-    // A peer that answered has a neighbour entry or is behind a router: an unanswered one is then an old one.
+    // A peer that answered has a neighbour entry or is behind a router: an unanswered one is then
+    // an old one.
     if let Some(stage) =
         neighbour_stage(job).filter(|stage| kept.is_err() || stage.verdict != Verdict::Unmet)
     {
@@ -101,8 +103,8 @@ pub(super) fn traffic(
     );
     outcome.role = Some(kept.role);
     outcome.differences = compare(&own, &kept.peer, None);
-    let child = child_job(job, kept.role, Kind::Link, own, &kept);
-    let deadline = Instant::now() + job.limits.traffic;
+    let (child, time) = child_job(job, kept.role, own, kept.peer, kept.hello);
+    let deadline = Instant::now() + time;
     let end = command(&child).and_then(|command| {
         supervise(
             command,
@@ -143,24 +145,14 @@ fn loopback(
         ),
         progress,
     );
-    let deadline = Instant::now() + job.limits.traffic;
     let hello = Hello::new(own.clone(), job.tests.clone(), job.limits.test_budget_ms);
-    let child = |role| ChildJob {
-        role,
-        kind: Kind::Loopback,
-        own: own.clone(),
-        peer: own.clone(),
-        peer_address: job.endpoint.local,
-        port: job.port,
-        tests: hello.tests.clone(),
-        test_budget_ms: hello.test_budget_ms,
-        deadline_ms: child_deadline_ms(job),
-        parent_pid: getpid().as_raw(),
-    };
-    let (initiator, responder) = (child(Role::Initiator), child(Role::Responder));
+    let child = |role| child_job(job, role, own.clone(), own.clone(), hello.clone());
+    let ((initiator, time), (responder, _)) = (child(Role::Initiator), child(Role::Responder));
+    let deadline = Instant::now() + time;
     let stop = AtomicBool::new(false);
     let end = thread::scope(|scope| {
-        // What goes wrong at the far end reaches the near one over the control connection; its death closes it.
+        // What goes wrong at the far end reaches the near one over the control connection; its
+        // death closes it.
         scope.spawn(|| {
             let _ = command(&responder)
                 .and_then(|command| supervise(command, far.into(), deadline, &stop, &mut |_| {}));
@@ -254,24 +246,33 @@ fn meeting(job: &Job, own: &Identity) -> Meeting {
     }
 }
 
-fn child_deadline_ms(job: &Job) -> u64 {
-    u64::try_from(job.limits.traffic.saturating_sub(MARGIN).as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The child's order; the tests are those of the end that called.
-fn child_job(job: &Job, role: Role, kind: Kind, own: Identity, kept: &Kept) -> ChildJob {
-    ChildJob {
+/// The child's order, with the tests of the end that called, and the time for them.
+fn child_job(
+    job: &Job,
+    role: Role,
+    own: Identity,
+    peer: Identity,
+    hello: Hello,
+) -> (ChildJob, Duration) {
+    let time = job.limits.traffic_time(&hello.tests, hello.test_budget_ms);
+    let child_time = time - MARGIN.min(time / 4);
+    let child = ChildJob {
         role,
-        kind,
+        kind: if job.peer == Peer::Loopback {
+            Kind::Loopback
+        } else {
+            Kind::Link
+        },
         own,
-        peer: kept.peer.clone(),
+        peer,
         peer_address: job.peer_address(),
         port: job.port,
-        tests: kept.hello.tests.clone(),
-        test_budget_ms: kept.hello.test_budget_ms,
-        deadline_ms: child_deadline_ms(job),
+        tests: hello.tests,
+        test_budget_ms: hello.test_budget_ms,
+        deadline_ms: u64::try_from(child_time.as_millis()).unwrap_or(u64::MAX),
         parent_pid: getpid().as_raw(),
-    }
+    };
+    (child, time)
 }
 
 #[cfg(test)]

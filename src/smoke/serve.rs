@@ -1,4 +1,5 @@
-//! The server: stands on the profile's ports and answers every peer's test, one at a time, until it is told to stop.
+//! The server: stands on the profile's ports and answers every peer's test, one at a time, until it
+//! is told to stop.
 
 use std::io;
 use std::net::IpAddr;
@@ -110,7 +111,8 @@ mod tests {
         }
     }
 
-    /// A server for `most` tests on 127.0.0.1; its port and its thread, which returns what it told of its clients.
+    /// A server for `most` tests on 127.0.0.1; its port and its thread, which returns what it told
+    /// of its clients.
     fn server(most: u64) -> (u16, thread::JoinHandle<(u64, Vec<String>)>) {
         let port = TcpListener::bind("127.0.0.1:0")
             .and_then(|free| free.local_addr())

@@ -1,4 +1,5 @@
-//! The server's loop: clients come in, wait their turn, are tested one at a time, and are told what happens.
+//! The server's loop: clients come in, wait their turn, are tested one at a time, and are told what
+//! happens.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, TcpListener};

@@ -57,7 +57,8 @@ pub(crate) fn supervise(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // The command holds the parent's copy of the socket; the peer must see the end of the connection when the child ends.
+    // The command holds the parent's copy of the socket; the peer must see the end of the
+    // connection when the child ends.
     drop(command);
     let events = child.stdout.take().map(listen);
     let errors = child.stderr.take().map(collect);
@@ -82,7 +83,8 @@ pub(crate) fn supervise(
     };
     match end {
         End::Done => {
-            // What it does after its last word is the kernel's cleaning up, which may hang as everything else may.
+            // What it does after its last word is the kernel's cleaning up, which may hang as
+            // everything else may.
             if wait(&mut child, BURIAL).is_none() {
                 bury(&mut child);
             }

@@ -12,7 +12,7 @@ use super::statistics::{gbit_per_s, median, microseconds};
 use super::trouble::Trouble;
 use crate::verbs::Transfer;
 
-/// Operations before a latency test is measured.
+/// Operations before a latency test is measured, unless they take a quarter of its time.
 const WARM_UP: u32 = 32;
 /// The most samples of a latency test: enough for a median, and bounded memory.
 const MAX_SAMPLES: u32 = 20_000;
@@ -68,7 +68,7 @@ fn latency(
     let outgoing = pattern::bytes(seed, size as usize);
     let expected = outgoing.last().copied().unwrap_or(0);
     lane.memory.write(0, &outgoing)?;
-    let mut once = |lane: &mut Lane<'_>, most: u32, warm_up: bool| {
+    let mut once = |lane: &mut Lane<'_>, most: u32, budget: Duration, warm_up: bool| {
         lane.memory.write(half, &vec![0; size as usize])?;
         begin(lane, spec, seed, warm_up)?;
         let samples = match spec.test {
@@ -82,9 +82,9 @@ fn latency(
         }
         Ok::<_, Trouble>(samples)
     };
-    once(lane, WARM_UP, true)?;
+    once(lane, WARM_UP, budget / 4, true)?;
     let start = Instant::now();
-    let mut samples = once(lane, MAX_SAMPLES, false)?;
+    let mut samples = once(lane, MAX_SAMPLES, budget, false)?;
     let duration = start.elapsed();
     let checked = match spec.test {
         // The answers carry the peer's own stream; the last byte of each was its count.
@@ -113,8 +113,8 @@ fn bandwidth(
     payload: &mut Payload,
 ) -> Result<Figure, Trouble> {
     let size = spec.size_bytes;
-    let depth = ChildJob::depth(spec);
-    let window = size * depth;
+    let depth = spec.depth();
+    let window = spec.window_bytes();
     let transfer = if spec.test == TestKind::WriteBw {
         Transfer::Write
     } else {

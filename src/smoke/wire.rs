@@ -1,7 +1,8 @@
-//! The control connection: JSON messages behind a four-byte big-endian length, bounded, every wait with a deadline.
+//! The control connection: JSON messages behind a four-byte big-endian length, bounded, every wait
+//! with a deadline.
 //!
-//! Exactly the bytes of one message are taken off the socket at a time, so that the socket can be handed to another process between two
-//! messages.
+//! Exactly the bytes of one message are taken off the socket at a time, so that the socket can be
+//! handed to another process between two messages.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -188,7 +189,8 @@ fn wait(fd: BorrowedFd<'_>, events: PollFlags, deadline: Instant) -> Result<(), 
     }
 }
 
-/// A duration as poll takes it: rounded up, so that a wait does not spin at its end, and at most a minute.
+/// A duration as poll takes it: rounded up, so that a wait does not spin at its end, and at most a
+/// minute.
 pub(crate) fn timeout(duration: Duration) -> PollTimeout {
     let ms = duration.as_micros().div_ceil(1000).min(60_000) as u16;
     PollTimeout::from(ms)

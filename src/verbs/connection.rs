@@ -1,4 +1,5 @@
-//! Connection identifiers of rdma_cm: the way a connection is made on RoCE, InfiniBand and iWARP alike.
+//! Connection identifiers of rdma_cm: the way a connection is made on RoCE, InfiniBand and iWARP
+//! alike.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -12,6 +13,7 @@ use rdma_sys::{ibv_context, rdma_cm_id, rdma_conn_param, rdma_port_space};
 use super::device::{PortAttributes, query};
 use super::error::{Reason, VerbsError};
 use super::event::{ChannelHandle, EventChannel};
+use super::library::Rdmacm;
 use super::queue::QueuePair;
 
 /// A connection identifier: a listener, or one end of a connection.
@@ -20,8 +22,8 @@ pub struct CmId {
     pub(super) handle: Rc<IdHandle>,
 }
 
-/// The library's identifier. Whatever lives on its device (a protection domain, a queue pair) holds an `Rc` of it, because librdmacm may
-/// close the device with its last identifier.
+/// The library's identifier. What lives on its device (a domain, a queue pair) keeps it alive:
+/// librdmacm may close the device with its last identifier.
 pub(super) struct IdHandle {
     raw: NonNull<rdma_cm_id>,
     channel: Rc<ChannelHandle>,
@@ -29,8 +31,8 @@ pub(super) struct IdHandle {
 
 impl Drop for IdHandle {
     fn drop(&mut self) {
-        // SAFETY: owned, destroyed once; events are acknowledged as they are read, so the call does not wait for one; no queue pair is
-        // left on it, since a `QueuePair` holds this handle.
+        // SAFETY: owned, destroyed once; events are acknowledged as they are read, so the call does
+        // not wait for one; no queue pair is left on it, since a `QueuePair` holds this handle.
         unsafe { (self.channel.cm().rdma_destroy_id)(self.raw.as_ptr()) };
     }
 }
@@ -53,7 +55,8 @@ impl ConnectionLimits {
         parameters.private_data_len = u8::try_from(private_data.len()).unwrap_or(0);
         parameters.responder_resources = self.responder_resources;
         parameters.initiator_depth = self.initiator_depth;
-        // One below the largest: rxe takes 7 for "for ever", as the specification does for RNR only.
+        // One below the largest: rxe takes 7 for "for ever", as the specification does for RNR
+        // only.
         parameters.retry_count = 6;
         parameters.rnr_retry_count = 7;
         parameters
@@ -96,10 +99,12 @@ impl CmId {
         }
     }
 
-    /// Binds to a local address, and with it to the RDMA device of the interface that holds the address. Port 0 lets the kernel choose.
+    /// Binds to a local address, and with it to the RDMA device of the interface that holds the
+    /// address. Port 0 lets the kernel choose.
     ///
     /// # Errors
-    /// `EADDRINUSE` for a taken port, `EADDRNOTAVAIL`/`ENODEV` where no RDMA device has the address.
+    /// `EADDRINUSE` for a taken port, `EADDRNOTAVAIL`/`ENODEV` where no RDMA device has the
+    /// address.
     pub fn bind(&self, address: SocketAddr) -> Result<(), VerbsError> {
         let mut raw = RawAddress::from(address);
         // SAFETY: live id; the address is a sockaddr of its family, copied by the call.
@@ -113,14 +118,16 @@ impl CmId {
         u16::from_be(unsafe { (self.cm().rdma_get_src_port)(self.as_ptr()) })
     }
 
-    /// Asks for the device and path to `peer` from the bound address; answered by an `ADDR_RESOLVED` event.
+    /// Asks for the device and path to `peer` from the bound address; answered by an
+    /// `ADDR_RESOLVED` event.
     ///
     /// # Errors
     /// The errno of `rdma_resolve_addr`.
     pub fn resolve_address(&self, peer: SocketAddr, timeout: Duration) -> Result<(), VerbsError> {
         let mut raw = RawAddress::from(peer);
         let timeout = milliseconds(timeout);
-        // SAFETY: live id, already bound, so that no source is given; the destination is copied by the call.
+        // SAFETY: live id, already bound, so that no source is given; the destination is copied by
+        // the call.
         let code = unsafe {
             (self.cm().rdma_resolve_addr)(self.as_ptr(), ptr::null_mut(), raw.as_mut_ptr(), timeout)
         };
@@ -140,7 +147,8 @@ impl CmId {
     /// Listens for one peer.
     ///
     /// # Errors
-    /// The errno of `rdma_listen`. siw listens on a kernel TCP socket, so that any TCP listener on the port is `EADDRINUSE` here.
+    /// The errno of `rdma_listen`. siw listens on a kernel TCP socket, so that any TCP listener on
+    /// the port is `EADDRINUSE` here.
     pub fn listen(&self) -> Result<(), VerbsError> {
         // SAFETY: live id.
         let code = unsafe { (self.cm().rdma_listen)(self.as_ptr(), 4) };
@@ -159,7 +167,8 @@ impl CmId {
     ) -> Result<(), VerbsError> {
         debug_assert!(queue.belongs_to(self));
         let mut parameters = limits.parameters(private_data);
-        // SAFETY: live id with a queue pair; the parameters and the private data are copied by the call.
+        // SAFETY: live id with a queue pair; the parameters and the private data are copied by the
+        // call.
         let code = unsafe { (self.cm().rdma_connect)(self.as_ptr(), &mut parameters) };
         self.done(code, "rdma_connect", || "to the peer".to_owned())
     }
@@ -184,8 +193,8 @@ impl CmId {
         unsafe { (self.cm().rdma_disconnect)(self.as_ptr()) };
     }
 
-    /// Sets the local acknowledgement timeout of the connection to 4.096 us x 2^`exponent`. Best effort: kernels before 5.3 keep their
-    /// default.
+    /// Sets the local acknowledgement timeout of the connection to 4.096 us x 2^`exponent`. Best
+    /// effort: kernels before 5.3 keep their default.
     pub fn set_ack_timeout(&self, exponent: u8) {
         const RDMA_OPTION_ID: c_int = 0;
         const RDMA_OPTION_ID_ACK_TIMEOUT: c_int = 3;
@@ -229,7 +238,7 @@ impl CmId {
         self.handle.raw.as_ptr()
     }
 
-    pub(super) fn cm(&self) -> &'static super::library::Rdmacm {
+    pub(super) fn cm(&self) -> &'static Rdmacm {
         self.handle.channel.cm()
     }
 

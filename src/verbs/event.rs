@@ -29,7 +29,8 @@ pub(super) struct ChannelHandle {
 
 impl Drop for ChannelHandle {
     fn drop(&mut self) {
-        // SAFETY: created by rdma_create_event_channel, destroyed once, and every id on it holds an Rc of this handle.
+        // SAFETY: created by rdma_create_event_channel, destroyed once, and every id on it holds an
+        // Rc of this handle.
         unsafe { (self.cm.rdma_destroy_event_channel)(self.raw.as_ptr()) };
     }
 }
@@ -120,7 +121,8 @@ impl EventChannel {
         let raw = unsafe { (cm.rdma_create_event_channel)() };
         let Some(raw) = NonNull::new(raw) else {
             let error = VerbsError::last_os("rdma_create_event_channel", WHAT);
-            // librdmacm says ENOENT for a node that may not be opened, too; the kernel knows better.
+            // librdmacm says ENOENT for a node that may not be opened, too; the kernel knows
+            // better.
             return Err(match OpenOptions::new().read(true).write(true).open(NODE) {
                 Err(refused) => {
                     let errno = refused.raw_os_error().unwrap_or(libc::ENOENT);
@@ -147,7 +149,8 @@ impl EventChannel {
     }
 
     fn fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the channel is live as long as `self`, and its descriptor is open as long as the channel.
+        // SAFETY: the channel is live as long as `self`, and its descriptor is open as long as the
+        // channel.
         unsafe { BorrowedFd::borrow_raw(self.handle.raw.as_ref().fd) }
     }
 
@@ -192,7 +195,8 @@ impl EventChannel {
                 }
             }
         }
-        // SAFETY: the library returned a live event, which is read here and acknowledged exactly once below.
+        // SAFETY: the library returned a live event, which is read here and acknowledged exactly
+        // once below.
         let raw = unsafe { &*event };
         let kind = CmEventKind::from_raw(raw.event);
         let with_data = matches!(
@@ -200,12 +204,14 @@ impl EventChannel {
             CmEventKind::ConnectRequest | CmEventKind::Established | CmEventKind::Other(_)
         );
         let private_data = if with_data {
-            // SAFETY: for a connected port space the union holds `conn`; events without parameters have it zeroed by the library.
+            // SAFETY: for a connected port space the union holds `conn`; events without parameters
+            // have it zeroed by the library.
             let conn = unsafe { &raw.param.conn };
             if conn.private_data.is_null() {
                 Vec::new()
             } else {
-                // SAFETY: the library vouches for `private_data_len` bytes until the event is acknowledged; they are copied.
+                // SAFETY: the library vouches for `private_data_len` bytes until the event is
+                // acknowledged; they are copied.
                 unsafe {
                     std::slice::from_raw_parts(
                         conn.private_data.cast::<u8>(),
@@ -220,7 +226,8 @@ impl EventChannel {
         let requested = (kind == CmEventKind::ConnectRequest)
             .then(|| NonNull::new(raw.id))
             .flatten()
-            // SAFETY: with a connect request the library hands over a new id, which nobody else owns.
+            // SAFETY: with a connect request the library hands over a new id, which nobody else
+            // owns.
             .map(|id| unsafe { CmId::adopt(id, self.clone()) });
         let status = raw.status;
         // SAFETY: acknowledged once; nothing borrows from the event any more.
@@ -236,7 +243,8 @@ impl EventChannel {
     /// Waits for one particular event; any other is the error.
     ///
     /// # Errors
-    /// As [`EventChannel::next`]; [`Reason::Event`] when another event came, or this one with a status.
+    /// As [`EventChannel::next`]; [`Reason::Event`] when another event came, or this one with a
+    /// status.
     pub fn expect(
         &self,
         wanted: CmEventKind,

@@ -33,16 +33,19 @@ macro_rules! function_table {
                 let missing = |what: &str, error: libloading::Error| {
                     VerbsError::new("opening", what, Reason::Loader(loader_words(&error)))
                 };
-                // SAFETY: the library's initialisers only set up its own state, and it stays loaded for the life of the process (below).
+                // SAFETY: the library's initialisers only set up its own state, and it stays loaded
+                // for the life of the process (below).
                 let library = unsafe { Library::new($soname) }.map_err(|error| missing($soname, error))?;
                 let table = Self {
                     $($name: {
-                        // SAFETY: the type is that of the function in the library's public header, whose ABI is fixed by its soname.
+                        // SAFETY: the type is that of the function in the library's public header,
+                        // whose ABI is fixed by its soname.
                         let symbol = unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) };
                         *symbol.map_err(|error| missing(concat!(stringify!($name), " in ", $soname), error))?
                     },)*
                 };
-                // Providers register themselves with the library and handles call into it from their drops: it must never be unloaded.
+                // Providers register themselves with the library and handles call into it from
+                // their drops: it must never be unloaded.
                 std::mem::forget(library);
                 Ok(Box::leak(Box::new(table)))
             }
@@ -64,14 +67,16 @@ macro_rules! function_table {
 }
 
 function_table! {
-    /// libibverbs. Posting and polling are not here: they go through the operations in `ibv_context` (inline in the C header).
+    /// libibverbs. Posting and polling are not here: they go through the operations in
+    /// `ibv_context` (inline in the C header).
     Ibverbs from "libibverbs.so.1" {
         fn ibv_get_device_list(*mut c_int) -> *mut *mut ibv_device;
         fn ibv_free_device_list(*mut *mut ibv_device);
         fn ibv_get_device_name(*mut ibv_device) -> *const c_char;
         fn ibv_get_device_guid(*mut ibv_device) -> u64;
         fn ibv_query_device(*mut ibv_context, *mut ibv_device_attr) -> c_int;
-        // The exported function fills the header's compatibility struct, a prefix of `ibv_port_attr` up to `flags`.
+        // The exported function fills the header's compatibility struct, a prefix of
+        // `ibv_port_attr` up to `flags`.
         fn ibv_query_port(*mut ibv_context, u8, *mut ibv_port_attr) -> c_int;
         fn ibv_alloc_pd(*mut ibv_context) -> *mut ibv_pd;
         fn ibv_dealloc_pd(*mut ibv_pd) -> c_int;

@@ -77,7 +77,8 @@ pub struct RemoteMemory {
 
 /// Page-aligned memory that the device and the peer may read and write.
 ///
-/// The device changes it behind the compiler's back, so it is never a Rust slice: bytes are copied in and out.
+/// The device changes it behind the compiler's back, so it is never a Rust slice: bytes are copied
+/// in and out.
 pub struct MemoryRegion {
     address: NonNull<u8>,
     length: usize,
@@ -89,8 +90,8 @@ pub struct MemoryRegion {
 
 impl Drop for MemoryRegion {
     fn drop(&mut self) {
-        // SAFETY: owned, deregistered once, and only then unmapped, so the device never holds a mapping to freed memory. If the
-        // deregistration fails, the memory is leaked on purpose.
+        // SAFETY: owned, deregistered once, and only then unmapped, so the device never holds a
+        // mapping to freed memory. If the deregistration fails, the memory is leaked on purpose.
         unsafe {
             if (self.verbs.ibv_dereg_mr)(self.region.as_ptr()) == 0 {
                 libc::munmap(self.address.as_ptr().cast::<c_void>(), self.length);
@@ -102,7 +103,8 @@ impl Drop for MemoryRegion {
 impl MemoryRegion {
     /// Maps and registers `length` zeroed bytes for local writing and remote reading and writing.
     ///
-    /// Remote writing also where only local reads are wanted: on iWARP the answer to a read is a write from the peer.
+    /// Remote writing also where only local reads are wanted: on iWARP the answer to a read is a
+    /// write from the peer.
     ///
     /// # Errors
     /// `ENOMEM` when the locked-memory limit is too low.
@@ -172,7 +174,8 @@ impl MemoryRegion {
     /// `ERANGE` when they do not fit.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), VerbsError> {
         self.check(offset, bytes.len())?;
-        // SAFETY: inside the mapping (checked); the source is a Rust slice, which the mapping never overlaps.
+        // SAFETY: inside the mapping (checked); the source is a Rust slice, which the mapping never
+        // overlaps.
         unsafe {
             ptr::copy_nonoverlapping(
                 bytes.as_ptr(),
@@ -203,7 +206,8 @@ impl MemoryRegion {
         Ok(())
     }
 
-    /// One byte, read anew from memory each time: for waiting on what the device writes. Outside the region it is zero.
+    /// One byte, read anew from memory each time: for waiting on what the device writes. Outside
+    /// the region it is zero.
     #[inline]
     pub fn byte(&self, offset: usize) -> u8 {
         if offset >= self.length {

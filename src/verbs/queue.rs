@@ -38,7 +38,8 @@ impl CompletionQueue {
     pub fn create(id: &CmId, entries: u16) -> Result<Rc<Self>, VerbsError> {
         let verbs = Ibverbs::get()?;
         let context = id.context()?;
-        // SAFETY: the context is open as long as the id, which the queue keeps; neither context pointer nor channel is used.
+        // SAFETY: the context is open as long as the id, which the queue keeps; neither context
+        // pointer nor channel is used.
         let raw = unsafe {
             (verbs.ibv_create_cq)(
                 context.as_ptr(),
@@ -117,7 +118,8 @@ pub struct QueuePair {
 
 impl Drop for QueuePair {
     fn drop(&mut self) {
-        // SAFETY: created on this id by rdma_create_qp, destroyed once, before the id, the queue and the domain that it holds.
+        // SAFETY: created on this id by rdma_create_qp, destroyed once, before the id, the queue
+        // and the domain that it holds.
         unsafe { (self.id.cm().rdma_destroy_qp)(self.id.as_ptr()) };
     }
 }
@@ -177,10 +179,12 @@ impl QueuePair {
         &self.completions
     }
 
-    /// Posts one operation between `local` and `remote`; it completes on [`QueuePair::completions`].
+    /// Posts one operation between `local` and `remote`; it completes on
+    /// [`QueuePair::completions`].
     ///
     /// # Errors
-    /// `ERANGE` outside either region; `ENOMEM` when the queue is full; otherwise the provider's errno.
+    /// `ERANGE` outside either region; `ENOMEM` when the queue is full; otherwise the provider's
+    /// errno.
     #[inline]
     pub fn post(
         &self,
@@ -214,8 +218,9 @@ impl QueuePair {
         request.wr.rdma.remote_addr = remote.address.wrapping_add(u64::from(remote_offset));
         request.wr.rdma.rkey = remote.rkey;
         let mut bad: *mut ibv_send_wr = ptr::null_mut();
-        // SAFETY: live queue pair; the request and its entry are copied by the call. The local range is inside a registered region,
-        // which the caller keeps until the operation has completed or the queue pair is gone.
+        // SAFETY: live queue pair; the request and its entry are copied by the call. The local
+        // range is inside a registered region, which the caller keeps until the operation has
+        // completed or the queue pair is gone.
         let code = unsafe { ibv_post_send(self.raw.as_ptr(), &mut request, &mut bad) };
         if code == 0 {
             Ok(())
