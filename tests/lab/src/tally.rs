@@ -22,16 +22,14 @@ impl std::fmt::Display for Tally {
 }
 
 /// The sum of cargo's `test result:` lines. A run that ended badly without a failed test, as one
-/// that did not compile, and one without any result count as one failure. So does an ignored test:
-/// nothing passes by absence.
+/// that did not compile, and one in which no test ran count as one failure. So does an ignored
+/// test: nothing passes by absence.
 pub(crate) fn read_cargo(output: &str, success: bool) -> Tally {
     let mut tally = Tally::default();
-    let mut results = 0;
     for line in output
         .lines()
         .filter_map(|line| line.trim().strip_prefix("test result: "))
     {
-        results += 1;
         for part in line.split(['.', ';']) {
             let mut words = part.split_whitespace();
             let (Some(Ok(count)), Some(what)) = (words.next().map(str::parse::<u64>), words.next())
@@ -45,7 +43,7 @@ pub(crate) fn read_cargo(output: &str, success: bool) -> Tally {
             }
         }
     }
-    if results == 0 || (!success && tally.failed == 0) {
+    if tally.failed == 0 && (!success || tally.passed == 0) {
         tally.failed += 1;
     }
     tally
@@ -97,6 +95,14 @@ mod tests {
 
     #[test]
     fn no_result_and_ignored_tests_are_failures() {
+        let none = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!(
+            read_cargo(none, true),
+            Tally {
+                passed: 0,
+                failed: 1
+            }
+        );
         assert_eq!(
             read_cargo("", true),
             Tally {
