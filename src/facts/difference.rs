@@ -51,9 +51,7 @@ impl State {
             }
         }
         if let Some((before, now)) = found.both("the list of routes", &self.routes, &now.routes) {
-            found.sets("route", before, now, |route: &Route| {
-                !matches!(route.protocol, 1 | 9)
-            });
+            found.sets("route", before, now, |route: &Route| !matches!(route.protocol, 1 | 9));
         }
         for (device, before) in &self.devlink {
             if let Some(now) = now.devlink.get(device)
@@ -62,23 +60,17 @@ impl State {
                 found.devlink(device, &flat(before), &flat(now));
             }
         }
-        if let Some((before, now)) = found.both(
-            "the list of software RDMA devices",
-            &self.software,
-            &now.software,
-        ) {
+        if let Some((before, now)) =
+            found.both("the list of software RDMA devices", &self.software, &now.software)
+        {
             let text = |set: &BTreeSet<super::SoftwareLink>| {
-                set.iter()
-                    .map(|link| format!("{} on {}", link.kind, link.netdev))
-                    .collect()
+                set.iter().map(|link| format!("{} on {}", link.kind, link.netdev)).collect()
             };
             found.sets("software RDMA device", &text(before), &text(now), |_| true);
         }
-        if let Some((before, now)) = found.both(
-            "the list of configfs settings",
-            &self.configfs,
-            &now.configfs,
-        ) {
+        if let Some((before, now)) =
+            found.both("the list of configfs settings", &self.configfs, &now.configfs)
+        {
             let shown = |value: Option<&Option<String>>| match value {
                 Some(Some(value)) => value.clone(),
                 Some(None) => PRESENT.to_owned(),
@@ -118,18 +110,10 @@ impl Found {
                 return Some((before, now));
             }
             (Seen::Known { .. }, Seen::Unknown { .. }) => {
-                self.push(
-                    what.to_owned(),
-                    "known",
-                    format!("unknown: {}", now.why_not()),
-                );
+                self.push(what.to_owned(), "known", format!("unknown: {}", now.why_not()));
             }
             (Seen::Unknown { .. }, Seen::Known { .. }) => {
-                self.push(
-                    what.to_owned(),
-                    format!("unknown: {}", before.why_not()),
-                    "known",
-                );
+                self.push(what.to_owned(), format!("unknown: {}", before.why_not()), "known");
             }
             _ => {}
         }
@@ -143,10 +127,7 @@ impl Found {
             let shown = |value: Option<&String>| value.map_or(ABSENT, String::as_str).to_owned();
             for key in keys(&before.parameters, &now.parameters) {
                 let (before, now) = (before.parameters.get(key), now.parameters.get(key));
-                if !before
-                    .zip(now)
-                    .is_some_and(|(before, now)| same_parameter_value(before, now))
-                {
+                if !before.zip(now).is_some_and(|(before, now)| same_parameter_value(before, now)) {
                     self.push(format!("{name} parameter {key}"), shown(before), shown(now));
                 }
             }
@@ -156,18 +137,11 @@ impl Found {
     fn link(&mut self, name: &str, before: &LinkState, now: &LinkState) {
         let up = |link: &LinkState| if link.up { "up" } else { "down" };
         self.push(name.to_owned(), up(before), up(now));
-        self.push(
-            format!("{name} MTU"),
-            before.mtu.to_string(),
-            now.mtu.to_string(),
-        );
+        self.push(format!("{name} MTU"), before.mtu.to_string(), now.mtu.to_string());
         let (before, now) = (compared(before), compared(now));
         for prefix in keys(&before, &now) {
             let (before, now) = (before.get(prefix), now.get(prefix));
-            if before
-                .zip(now)
-                .is_some_and(|(before, now)| before.dynamic && now.dynamic)
-            {
+            if before.zip(now).is_some_and(|(before, now)| before.dynamic && now.dynamic) {
                 continue;
             }
             // One that is dynamic may go; one that is permanent on either side counts.
@@ -220,11 +194,8 @@ impl Found {
         counts: impl Fn(&T) -> bool,
     ) {
         for item in before.symmetric_difference(now).filter(|item| counts(item)) {
-            let (was, is) = if before.contains(item) {
-                (PRESENT, ABSENT)
-            } else {
-                (ABSENT, PRESENT)
-            };
+            let (was, is) =
+                if before.contains(item) { (PRESENT, ABSENT) } else { (ABSENT, PRESENT) };
             self.push(format!("{kind} {item}"), was, is);
         }
     }
@@ -237,30 +208,14 @@ fn keys<'a, K: Ord, V>(one: &'a BTreeMap<K, V>, other: &'a BTreeMap<K, V>) -> BT
 type AddressKey = (crate::values::IpPrefix, Option<std::net::IpAddr>);
 
 fn compared(link: &LinkState) -> BTreeMap<AddressKey, &Address> {
-    let addresses = link
-        .addresses
-        .iter()
-        .filter(|address| !address.is_link_local());
-    addresses
-        .map(|address| ((address.prefix, address.peer), address))
-        .collect()
+    let addresses = link.addresses.iter().filter(|address| !address.is_link_local());
+    addresses.map(|address| ((address.prefix, address.peer), address)).collect()
 }
 
 /// Everything about an address but the address, for two that differ in it.
 fn attributes(address: &Address) -> String {
-    let mut parts = vec![
-        if address.dynamic {
-            "dynamic"
-        } else {
-            "permanent"
-        }
-        .to_owned(),
-    ];
-    parts.extend(
-        address
-            .broadcast
-            .map(|broadcast| format!("broadcast {broadcast}")),
-    );
+    let mut parts = vec![if address.dynamic { "dynamic" } else { "permanent" }.to_owned()];
+    parts.extend(address.broadcast.map(|broadcast| format!("broadcast {broadcast}")));
     parts.extend(address.label.as_ref().map(|label| format!("label {label}")));
     parts.push(format!("scope {}", address.scope));
     if address.no_prefix_route {
@@ -271,9 +226,7 @@ fn attributes(address: &Address) -> String {
 
 fn flat(parameters: &super::DevlinkParams) -> BTreeMap<(&str, &str), bool> {
     let each = parameters.iter().flat_map(|(name, values)| {
-        values
-            .iter()
-            .map(move |(cmode, value)| ((name.as_str(), cmode.as_str()), *value))
+        values.iter().map(move |(cmode, value)| ((name.as_str(), cmode.as_str()), *value))
     });
     each.collect()
 }

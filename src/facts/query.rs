@@ -37,10 +37,7 @@ impl Facts {
             .filter(|(name, netdev)| match selector {
                 Selector::Name(wanted) => *name == wanted.as_str(),
                 Selector::Pci(wanted) => is_port(netdev) && netdev.bdf == Some(*wanted),
-                Selector::DriverFunction {
-                    driver,
-                    pci_function,
-                } => {
+                Selector::DriverFunction { driver, pci_function } => {
                     is_port(netdev)
                         && netdev.driver.as_deref() == Some(driver)
                         && netdev.bdf.is_some_and(|bdf| bdf.function == *pci_function)
@@ -62,12 +59,8 @@ impl Facts {
             .collect();
         match fitting.as_slice() {
             [(name, netdev)] => PortLookup::One(name, netdev),
-            [] => unknown.map_or_else(
-                || PortLookup::None {
-                    candidates: self.ports(),
-                },
-                PortLookup::Unknown,
-            ),
+            [] => unknown
+                .map_or_else(|| PortLookup::None { candidates: self.ports() }, PortLookup::Unknown),
             many => PortLookup::Many(many.iter().map(|(name, _)| (*name).to_owned()).collect()),
         }
     }
@@ -91,11 +84,7 @@ impl Facts {
                 }
             })
             .collect();
-        if ports.is_empty() {
-            "none".to_owned()
-        } else {
-            ports.join(", ")
-        }
+        if ports.is_empty() { "none".to_owned() } else { ports.join(", ") }
     }
 
     /// RDMA devices of an interface, with the port number. A VLAN has those of the port below it, a
@@ -106,10 +95,7 @@ impl Facts {
             let mut lowest = netdev;
             // A VLAN on a VLAN is as deep as it gets; a loop of parents ends here.
             for _ in 0..4 {
-                match netdevs
-                    .get(lowest)
-                    .and_then(|known| known.parent.as_deref())
-                {
+                match netdevs.get(lowest).and_then(|known| known.parent.as_deref()) {
                     Some(parent) => lowest = parent,
                     None => break,
                 }
@@ -118,9 +104,8 @@ impl Facts {
             let bonds =
                 |known: &Netdev| matches!(&known.kind, NetdevKind::Virtual(kind) if kind == "bond");
             if netdevs.get(lowest).is_some_and(bonds) {
-                let members = netdevs
-                    .iter()
-                    .filter(|(_, known)| known.master.as_deref() == Some(lowest));
+                let members =
+                    netdevs.iter().filter(|(_, known)| known.master.as_deref() == Some(lowest));
                 names.extend(members.map(|(name, _)| name.as_str()));
             }
         }
@@ -131,10 +116,7 @@ impl Facts {
             .into_iter()
             .flatten()
             .flat_map(|(name, device)| {
-                device
-                    .ports
-                    .iter()
-                    .map(move |(number, port)| (name, device, *number, port))
+                device.ports.iter().map(move |(number, port)| (name, device, *number, port))
             })
             .filter(|(_, _, _, port)| {
                 port.netdev
@@ -168,13 +150,7 @@ impl Facts {
 
     /// A devlink parameter; none when the device does not have it or it could not be read.
     pub fn devlink_param(&self, handle: &str, name: &str, cmode: &str) -> Option<bool> {
-        self.state
-            .devlink
-            .get(handle)?
-            .get()?
-            .get(name)?
-            .get(cmode)
-            .copied()
+        self.state.devlink.get(handle)?.get()?.get(name)?.get(cmode).copied()
     }
 
     /// The mode that a port of an RDMA device is really in; see [`RdmaDevice::mode`].
@@ -212,10 +188,7 @@ impl RdmaDevice {
     /// every current device has; the source says so.
     pub fn mode(&self, port: u32) -> Seen<Mode> {
         let contradiction = |why: &str| {
-            Seen::unknown(
-                why,
-                format!("{}; {}", self.node_type.source(), self.protocol.source()),
-            )
+            Seen::unknown(why, format!("{}; {}", self.node_type.source(), self.protocol.source()))
         };
         // RDMA netlink speaks of the first port; the ports of an old ConnectX may differ.
         let protocol = self.protocol.get().filter(|_| port <= 1);
@@ -272,10 +245,7 @@ fn roce(device: &RdmaDevice, port: u32) -> Seen<Mode> {
         }
         Some(Seen::Known { source, .. }) => Seen::known(
             Mode::RoceV2,
-            format!(
-                "{} (RoCE; {source} is empty yet)",
-                device.node_type.source()
-            ),
+            format!("{} (RoCE; {source} is empty yet)", device.node_type.source()),
         ),
         Some(Seen::Unknown { why, source }) => Seen::known(
             Mode::RoceV2,

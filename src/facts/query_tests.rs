@@ -16,18 +16,9 @@ fn netdev(bdf: &str, mac: &str) -> Netdev {
 fn host() -> Facts {
     let mut facts = Facts::default();
     let netdevs = BTreeMap::from([
-        (
-            "ens1f0".to_owned(),
-            netdev("0000:02:00.0", "b4:96:91:00:00:0a"),
-        ),
-        (
-            "ens1f1".to_owned(),
-            netdev("0000:02:00.1", "b4:96:91:00:00:0b"),
-        ),
-        (
-            "ens2f0".to_owned(),
-            netdev("0000:03:00.0", "b4:96:91:00:00:0c"),
-        ),
+        ("ens1f0".to_owned(), netdev("0000:02:00.0", "b4:96:91:00:00:0a")),
+        ("ens1f1".to_owned(), netdev("0000:02:00.1", "b4:96:91:00:00:0b")),
+        ("ens2f0".to_owned(), netdev("0000:03:00.0", "b4:96:91:00:00:0c")),
         (
             "ens1f0.7".to_owned(),
             Netdev {
@@ -75,25 +66,11 @@ fn a_port_is_found_by_each_selector() {
         PortLookup::One(name, _) => name.to_owned(),
         other => format!("{other:?}"),
     };
+    assert_eq!(one(Selector::Name("ens1f0.7".parse().expect("a name"))), "ens1f0.7");
+    assert_eq!(one(Selector::Pci("0000:02:00.1".parse().expect("an address"))), "ens1f1");
+    assert_eq!(one(Selector::PermanentMac("b4:96:91:00:00:0a".parse().expect("a MAC"))), "ens1f0");
     assert_eq!(
-        one(Selector::Name("ens1f0.7".parse().expect("a name"))),
-        "ens1f0.7"
-    );
-    assert_eq!(
-        one(Selector::Pci("0000:02:00.1".parse().expect("an address"))),
-        "ens1f1"
-    );
-    assert_eq!(
-        one(Selector::PermanentMac(
-            "b4:96:91:00:00:0a".parse().expect("a MAC")
-        )),
-        "ens1f0"
-    );
-    assert_eq!(
-        one(Selector::DriverFunction {
-            driver: "ice".to_owned(),
-            pci_function: 1
-        }),
+        one(Selector::DriverFunction { driver: "ice".to_owned(), pci_function: 1 }),
         "ens1f1"
     );
 }
@@ -106,16 +83,10 @@ fn none_names_what_there_is_and_several_are_listed() {
             "ens1f0 (0000:02:00.0, ice), ens1f1 (0000:02:00.1, ice), ens2f0 (0000:03:00.0, ice)"
                 .to_owned(),
     };
-    assert_eq!(
-        facts.find_port(&Selector::Name("eth9".parse().expect("a name"))),
-        none
-    );
+    assert_eq!(facts.find_port(&Selector::Name("eth9".parse().expect("a name"))), none);
     let many = PortLookup::Many(vec!["ens1f0".to_owned(), "ens2f0".to_owned()]);
     assert_eq!(
-        facts.find_port(&Selector::DriverFunction {
-            driver: "ice".to_owned(),
-            pci_function: 0
-        }),
+        facts.find_port(&Selector::DriverFunction { driver: "ice".to_owned(), pci_function: 0 }),
         many
     );
     let mut bare = Facts::default();
@@ -126,26 +97,11 @@ fn none_names_what_there_is_and_several_are_listed() {
 #[test]
 fn without_permanent_addresses_the_one_in_use_counts_unless_a_bond_has_changed_it() {
     let mut facts = host();
-    let port = facts
-        .identity
-        .netdevs
-        .get_mut()
-        .expect("known")
-        .get_mut("ens1f0")
-        .expect("there");
+    let port = facts.identity.netdevs.get_mut().expect("known").get_mut("ens1f0").expect("there");
     port.permanent_mac = Seen::unknown("not reported", "rtnetlink IFLA_PERM_ADDRESS");
     let wanted = Selector::PermanentMac("b4:96:91:00:00:0a".parse().expect("a MAC"));
-    assert!(matches!(
-        facts.find_port(&wanted),
-        PortLookup::One("ens1f0", _)
-    ));
-    let port = facts
-        .identity
-        .netdevs
-        .get_mut()
-        .expect("known")
-        .get_mut("ens1f0")
-        .expect("there");
+    assert!(matches!(facts.find_port(&wanted), PortLookup::One("ens1f0", _)));
+    let port = facts.identity.netdevs.get_mut().expect("known").get_mut("ens1f0").expect("there");
     port.master = Some("bond0".to_owned());
     let why = "the permanent MAC of ens1f0 is unknown: rtnetlink IFLA_PERM_ADDRESS: not reported"
         .to_owned();
@@ -163,11 +119,7 @@ fn hardware_comes_before_software_unless_software_is_wanted() {
     let devices = BTreeMap::from([("a_rxe".to_owned(), rxe), ("irdma1".to_owned(), hardware)]);
     facts.identity.rdma = Seen::known(devices, "/sys/class/infiniband");
     let names = |netdev, prefer| {
-        facts
-            .rdma_of(netdev, prefer)
-            .iter()
-            .map(|found| found.0)
-            .collect::<Vec<_>>()
+        facts.rdma_of(netdev, prefer).iter().map(|found| found.0).collect::<Vec<_>>()
     };
     assert_eq!(names("ens1f0", None), ["irdma1", "a_rxe"]);
     assert_eq!(names("ens1f0", Some(Software::Rxe)), ["a_rxe", "irdma1"]);
@@ -189,23 +141,11 @@ fn roce_has_the_version_of_its_gids() {
         mode(gids(&[IbRoceV1, RoceV2])),
         Seen::known(Mode::RoceV2, "gids; types in gid_attrs")
     );
-    assert_eq!(
-        mode(gids(&[IbRoceV1])),
-        Seen::known(Mode::RoceV1, "gids; types in gid_attrs")
-    );
-    assert_eq!(
-        mode(gids(&[])),
-        Seen::known(Mode::RoceV2, "node_type (RoCE; gids is empty yet)")
-    );
-    assert_eq!(
-        mode(Seen::NotAsked),
-        Seen::known(Mode::RoceV2, "node_type (RoCE; GIDs not asked)")
-    );
+    assert_eq!(mode(gids(&[IbRoceV1])), Seen::known(Mode::RoceV1, "gids; types in gid_attrs"));
+    assert_eq!(mode(gids(&[])), Seen::known(Mode::RoceV2, "node_type (RoCE; gids is empty yet)"));
+    assert_eq!(mode(Seen::NotAsked), Seen::known(Mode::RoceV2, "node_type (RoCE; GIDs not asked)"));
     let unreadable = mode(Seen::unknown("Permission denied (EACCES)", "gids"));
-    assert_eq!(
-        unreadable.source(),
-        "node_type (RoCE; gids: Permission denied (EACCES))"
-    );
+    assert_eq!(unreadable.source(), "node_type (RoCE; gids: Permission denied (EACCES))");
 }
 
 #[test]
@@ -221,21 +161,15 @@ fn sources_that_contradict_each_other_are_unknown() {
         ..device(node_type, layer, Seen::NotAsked)
     };
     assert_eq!(
-        with(NodeType::Rnic, "Ethernet", Protocol::Roce)
-            .mode(1)
-            .why_not(),
+        with(NodeType::Rnic, "Ethernet", Protocol::Roce).mode(1).why_not(),
         "node_type; RDMA netlink: node_type says RNIC (iWARP), the protocol is RoCE or InfiniBand"
     );
     assert_eq!(
-        with(NodeType::Ca, "Ethernet", Protocol::Iw)
-            .mode(1)
-            .why_not(),
+        with(NodeType::Ca, "Ethernet", Protocol::Iw).mode(1).why_not(),
         "node_type; RDMA netlink: node_type says CA (RoCE or InfiniBand), the protocol is iWARP"
     );
     assert_eq!(
-        with(NodeType::Ca, "InfiniBand", Protocol::Roce)
-            .mode(1)
-            .why_not(),
+        with(NodeType::Ca, "InfiniBand", Protocol::Roce).mode(1).why_not(),
         "link_layer; RDMA netlink: link layer and protocol contradict each other"
     );
 }
@@ -244,10 +178,7 @@ fn sources_that_contradict_each_other_are_unknown() {
 fn a_mode_that_nothing_tells_is_unknown() {
     let mut bare = device(NodeType::Ca, "Ethernet", Seen::NotAsked);
     bare.node_type = Seen::unknown("\"N/A (no PMA)\" is not understood", "node_type");
-    assert_eq!(
-        bare.mode(1).why_not(),
-        "node_type: \"N/A (no PMA)\" is not understood"
-    );
+    assert_eq!(bare.mode(1).why_not(), "node_type: \"N/A (no PMA)\" is not understood");
     let other = device(NodeType::Other(6), "Ethernet", Seen::NotAsked).mode(1);
     assert_eq!(other.get(), None);
     assert_eq!(host().mode_of("irdma9", 1), Seen::NotAsked);

@@ -170,8 +170,7 @@ impl Findings {
         self.list.sort_by_key(|finding| finding.spot.start);
         // What an alias repeats is one fault of the place it stands for.
         let before = self.list.len();
-        self.list
-            .dedup_by(|a, b| a.spot == b.spot && a.message == b.message);
+        self.list.dedup_by(|a, b| a.spot == b.spot && a.message == b.message);
         self.count -= before - self.list.len();
         let shown = self.list.len().min(Problems::LIMIT);
         let mark = |spot: Spot, message: String| {

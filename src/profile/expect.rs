@@ -49,10 +49,7 @@ impl TestName {
 
     /// Whether the result is a time; otherwise it is a rate.
     pub fn is_latency(self) -> bool {
-        matches!(
-            self,
-            TestName::WriteLat | TestName::ReadLat | TestName::SendLat
-        )
+        matches!(self, TestName::WriteLat | TestName::ReadLat | TestName::SendLat)
     }
 }
 

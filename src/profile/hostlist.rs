@@ -147,9 +147,8 @@ impl<'a> Parser<'a> {
         let rest = &self.text[self.at..];
         let end = rest.find([',', '[']).unwrap_or(rest.len());
         let plain = &rest[..end];
-        let wrong = plain
-            .char_indices()
-            .find(|(_, c)| c.is_whitespace() || c.is_control() || *c == ']');
+        let wrong =
+            plain.char_indices().find(|(_, c)| c.is_whitespace() || c.is_control() || *c == ']');
         if let Some((offset, c)) = wrong {
             let start = self.at + offset;
             let message = match c {
@@ -185,25 +184,17 @@ impl<'a> Parser<'a> {
         for number in [first, last] {
             let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
             if !digits {
-                return Err(self.error(
-                    here,
-                    "brackets hold numbers and ranges of numbers, as in [1-4,7]",
-                ));
+                return Err(
+                    self.error(here, "brackets hold numbers and ranges of numbers, as in [1-4,7]")
+                );
             }
             if number.len() > 18 {
                 return Err(self.error(here, "a number has at most 18 digits"));
             }
         }
-        let width = if first.starts_with('0') {
-            first.len()
-        } else {
-            0
-        };
+        let width = if first.starts_with('0') { first.len() } else { 0 };
         if last.starts_with('0') && last.len() > 1 && last.len() != first.len() {
-            return Err(self.error(
-                here,
-                "the two numbers have leading zeros of different width",
-            ));
+            return Err(self.error(here, "the two numbers have leading zeros of different width"));
         }
         match (first.parse(), last.parse()) {
             (Ok(first), Ok(last)) if first <= last => Ok(Range { first, last, width }),
@@ -212,10 +203,7 @@ impl<'a> Parser<'a> {
     }
 
     fn error(&self, spot: std::ops::Range<usize>, message: &str) -> HostListError {
-        HostListError {
-            spot: Spot::new(spot.start, spot.end),
-            message: message.to_owned(),
-        }
+        HostListError { spot: Spot::new(spot.start, spot.end), message: message.to_owned() }
     }
 }
 
@@ -259,12 +247,7 @@ mod tests {
             ("", 0, 0, "a name is missing here"),
             ("a,,b", 2, 3, "a name is missing here"),
             ("a,", 2, 2, "a name is missing here"),
-            (
-                "a, b",
-                2,
-                3,
-                "names are separated by a comma alone, without white space",
-            ),
+            ("a, b", 2, 3, "names are separated by a comma alone, without white space"),
             ("n[1-2", 1, 2, "this `[` has no `]`"),
             ("n1-2]", 4, 5, "there is no `[` before this `]`"),
             ("n[]", 2, 3, NUMBERS),
@@ -274,42 +257,12 @@ mod tests {
             ("n[[1-2]]", 2, 6, NUMBERS),
             ("n[-1]", 2, 4, NUMBERS),
             ("n[2-1]", 2, 5, "a range counts upwards"),
-            (
-                "n[1-010]",
-                2,
-                7,
-                "the two numbers have leading zeros of different width",
-            ),
-            (
-                "n[0-9999999999999999999]",
-                2,
-                23,
-                "a number has at most 18 digits",
-            ),
-            (
-                "n[0-999999999999999999]",
-                0,
-                23,
-                "this list stands for more than 65536 names",
-            ),
-            (
-                &"x".repeat(254),
-                0,
-                254,
-                "a name has at most 253 characters",
-            ),
-            (
-                &"[1]".repeat(300),
-                0,
-                762,
-                "a name has at most 253 characters",
-            ),
-            (
-                "n[0-65536]",
-                0,
-                10,
-                "this list stands for more than 65536 names",
-            ),
+            ("n[1-010]", 2, 7, "the two numbers have leading zeros of different width"),
+            ("n[0-9999999999999999999]", 2, 23, "a number has at most 18 digits"),
+            ("n[0-999999999999999999]", 0, 23, "this list stands for more than 65536 names"),
+            (&"x".repeat(254), 0, 254, "a name has at most 253 characters"),
+            (&"[1]".repeat(300), 0, 762, "a name has at most 253 characters"),
+            ("n[0-65536]", 0, 10, "this list stands for more than 65536 names"),
             (
                 "n[0-999][0-999][0-999][0-999][0-999][0-999][0-999][0-999]",
                 0,
@@ -318,10 +271,7 @@ mod tests {
             ),
         ] {
             let error = HostList::parse(text).unwrap_err();
-            let wanted = HostListError {
-                spot: Spot::new(start, end),
-                message: message.into(),
-            };
+            let wanted = HostListError { spot: Spot::new(start, end), message: message.into() };
             assert_eq!(error, wanted, "{text}");
         }
         assert_eq!(HostList::parse("n[0-65535]").unwrap().len(), 65536);

@@ -68,9 +68,7 @@ impl FromStr for Bound {
             ">=" | "≥" => Operator::AtLeast,
             ">" => Operator::Above,
             "" => {
-                return Err(invalid(format!(
-                    "it does not begin with a comparison; {FORMS}"
-                )));
+                return Err(invalid(format!("it does not begin with a comparison; {FORMS}")));
             }
             other => {
                 return Err(invalid(format!(
@@ -79,9 +77,7 @@ impl FromStr for Bound {
             }
         };
         let rest = rest.trim();
-        let end = rest
-            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
         let (number, unit) = rest.split_at(end);
         let unit = unit.trim();
         let Some((_, factor, limit)) = UNITS.iter().find(|(name, ..)| *name == unit) else {
@@ -100,10 +96,7 @@ impl FromStr for Bound {
         if value == 0 {
             return Err(invalid("a limit of 0 says nothing".into()));
         }
-        Ok(Bound {
-            operator,
-            limit: limit(value),
-        })
+        Ok(Bound { operator, limit: limit(value) })
     }
 }
 
@@ -166,11 +159,7 @@ mod tests {
             ("≤ 1500 µs", Limit::Nanoseconds(1_500_000), "<= 1.5 ms"),
             (">= 90 %", Limit::MilliPercent(90_000), ">= 90 %"),
             (">= 97.5%", Limit::MilliPercent(97_500), ">= 97.5 %"),
-            (
-                "> 37.5 Gb/s",
-                Limit::BitsPerSecond(37_500_000_000),
-                "> 37.5 Gb/s",
-            ),
+            ("> 37.5 Gb/s", Limit::BitsPerSecond(37_500_000_000), "> 37.5 Gb/s"),
         ] {
             let bound: Bound = text.parse().unwrap();
             assert_eq!(bound.limit, limit, "{text}");
@@ -185,27 +174,15 @@ mod tests {
                 "10 us",
                 "it does not begin with a comparison; its form is `<= 10 us` for a latency, `>= 90 Gb/s` or `>= 90 %` for a bandwidth",
             ),
-            (
-                "= 10 us",
-                "`=` is no comparison for a measured figure; there are <=, <, >= and >",
-            ),
+            ("= 10 us", "`=` is no comparison for a measured figure; there are <=, <, >= and >"),
             ("<= us", "`` is no number that can be compared here"),
-            (
-                "<= 1.2.3 us",
-                "`1.2.3` is no number that can be compared here",
-            ),
-            (
-                "<= 0.0001 ns",
-                "`0.0001` is no number that can be compared here",
-            ),
+            ("<= 1.2.3 us", "`1.2.3` is no number that can be compared here"),
+            ("<= 0.0001 ns", "`0.0001` is no number that can be compared here"),
             (
                 "<= 99999999999999999999 s",
                 "`99999999999999999999` is no number that can be compared here",
             ),
-            (
-                ">= 4 GB/s",
-                "`GB/s` is a rate of bytes; write bits per second, 1 GB/s is 8 Gb/s",
-            ),
+            (">= 4 GB/s", "`GB/s` is a rate of bytes; write bits per second, 1 GB/s is 8 Gb/s"),
             (">= 0 %", "a limit of 0 says nothing"),
         ] {
             assert_eq!(text.parse::<Bound>().unwrap_err().reason, reason, "{text}");

@@ -118,10 +118,7 @@ impl<'de> Deserialize<'de> for Node {
         let span = spanned.defined.span();
         let start = span.byte_offset().unwrap_or(0) as usize;
         let length = span.byte_len().unwrap_or(0) as usize;
-        Ok(Node {
-            kind: spanned.value.0,
-            spot: Spot::new(start, start.saturating_add(length)),
-        })
+        Ok(Node { kind: spanned.value.0, spot: Spot::new(start, start.saturating_add(length)) })
     }
 }
 

@@ -14,9 +14,7 @@ pub(super) fn shorten(names: &[String]) -> String {
         let (host, domain) = name.split_at(name.find('.').unwrap_or(name.len()));
         let stem = host.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &host[stem.len()..];
-        let place = *places
-            .entry((stem, domain, digits.is_empty()))
-            .or_insert(groups.len());
+        let place = *places.entry((stem, domain, digits.is_empty())).or_insert(groups.len());
         if place == groups.len() {
             groups.push((stem, domain, Vec::new()));
         }
@@ -90,13 +88,7 @@ mod tests {
 
     #[test]
     fn many_names_are_shortened() {
-        for list in [
-            "server[1-2]",
-            "node[001-064,100]",
-            "login,n[1,3].a,n2.b",
-            "one",
-            "x[9-11]",
-        ] {
+        for list in ["server[1-2]", "node[001-064,100]", "login,n[1,3].a,n2.b", "one", "x[9-11]"] {
             assert_eq!(shorten(&expand(list)), list);
         }
         assert!(shorten(&expand("a[0-9]b[0-9]c[0-9]d,e[0-9]f[0-9]g")).len() < 300);

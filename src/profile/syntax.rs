@@ -34,18 +34,17 @@ pub(super) fn explain(source: &Source, error: &Error) -> Finding {
     while let Error::AliasError { error: inner, .. } = error {
         error = inner.without_snippet();
     }
-    let spot = error.location().map_or(
-        Spot::new(source.text.len(), source.text.len()),
-        |location| place(source, location),
-    );
+    let spot =
+        error.location().map_or(Spot::new(source.text.len(), source.text.len()), |location| {
+            place(source, location)
+        });
     let line = line_of(source, spot);
     match error {
         Error::Eof { .. } => Finding::new(spot, "the file ends too early"),
-        Error::MultipleDocuments { .. } => Finding::new(
-            spot,
-            "a second document begins after `---`, a profile is one",
-        )
-        .help("put the second one into a file of its own"),
+        Error::MultipleDocuments { .. } => {
+            Finding::new(spot, "a second document begins after `---`, a profile is one")
+                .help("put the second one into a file of its own")
+        }
         Error::UnknownAnchor { .. } => Finding::new(spot, "this alias has no anchor before it")
             .help("quote the text if the `*` belongs to it"),
         Error::RecursiveReferencesRequireWeakTypes { .. } => {
@@ -54,10 +53,9 @@ pub(super) fn explain(source: &Source, error: &Error) -> Finding {
         Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. }
-        | Error::AliasReplayCounterOverflow { .. } => Finding::new(
-            spot,
-            format!("the aliases stand for more than {MAX_ALIASED} values"),
-        ),
+        | Error::AliasReplayCounterOverflow { .. } => {
+            Finding::new(spot, format!("the aliases stand for more than {MAX_ALIASED} values"))
+        }
         Error::Budget { breach, .. } => {
             use serde_yaml::budget::BudgetBreach;
             Finding::new(
@@ -93,10 +91,7 @@ fn too_deep() -> String {
 fn guess(line: &str, said: &str) -> Option<String> {
     let in_braces = line.contains('{') || line.contains("- [");
     let unquoted_range = line.split(['"', '\'']).step_by(2).any(|plain| {
-        plain
-            .split('[')
-            .skip(1)
-            .any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        plain.split('[').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     });
     if in_braces && unquoted_range {
         return Some("inside braces a text with `[` needs quotes: ip: \"100.0.1.[10-11]\"".into());
@@ -125,10 +120,7 @@ fn guess(line: &str, said: &str) -> Option<String> {
 
 fn line_of(source: &Source, spot: Spot) -> &str {
     let (line, _) = source.position(spot.start);
-    source.text[source.line_start(line as usize)..]
-        .lines()
-        .next()
-        .unwrap_or("")
+    source.text[source.line_start(line as usize)..].lines().next().unwrap_or("")
 }
 
 fn place(source: &Source, location: Location) -> Spot {
@@ -140,11 +132,7 @@ fn place(source: &Source, location: Location) -> Spot {
             let start = source.line_start(location.line() as usize);
             let column = (location.column() as usize).saturating_sub(1);
             let rest = &text[start..];
-            start
-                + rest
-                    .char_indices()
-                    .nth(column)
-                    .map_or(rest.len(), |(at, _)| at)
+            start + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at)
         }
     };
     let mut start = start.min(text.len());

@@ -11,10 +11,7 @@ fn s1() -> State {
 fn after(change: impl FnOnce(&mut State)) -> Vec<String> {
     let mut now = s1();
     change(&mut now);
-    s1().differences(&now)
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    s1().differences(&now).iter().map(ToString::to_string).collect()
 }
 
 fn ens1f0(state: &mut State) -> &mut LinkState {
@@ -44,12 +41,7 @@ fn route(protocol: u8) -> Route {
 
 #[test]
 fn a_state_has_no_difference_to_itself() {
-    for facts in [
-        hosts::s1(1),
-        hosts::s1_in_kernel(),
-        hosts::soft(),
-        hosts::mlx5(),
-    ] {
+    for facts in [hosts::s1(1), hosts::s1_in_kernel(), hosts::soft(), hosts::mlx5()] {
         assert_eq!(facts.state.differences(&facts.state), []);
     }
     assert_eq!(State::default().differences(&State::default()), []);
@@ -74,10 +66,7 @@ fn links() {
     );
     let said = after(|now| {
         now.links.get_mut().unwrap().remove("ens1f0");
-        now.links
-            .get_mut()
-            .unwrap()
-            .insert("new0".to_owned(), LinkState::default());
+        now.links.get_mut().unwrap().insert("new0".to_owned(), LinkState::default());
     });
     assert_eq!(said, ["interface ens1f0 was present, now absent"]);
 }
@@ -88,10 +77,7 @@ fn addresses_that_come_and_go_by_themselves_are_not_compared() {
         let addresses = &mut ens1f0(now).addresses;
         addresses.retain(|address| !address.is_link_local());
         addresses.insert(address("169.254.3.4/16"));
-        addresses.insert(Address {
-            dynamic: true,
-            ..address("100.0.3.10/24")
-        });
+        addresses.insert(Address { dynamic: true, ..address("100.0.3.10/24") });
     });
     assert_eq!(said, [""; 0]);
 }
@@ -102,18 +88,12 @@ fn an_address_with_other_attributes() {
         let old = address("100.0.1.10/8");
         let addresses = &mut ens1f0(now).addresses;
         addresses.retain(|address| address.prefix != old.prefix);
-        addresses.insert(Address {
-            dynamic: true,
-            label: Some("ens1f0:1".to_owned()),
-            ..old
-        });
+        addresses.insert(Address { dynamic: true, label: Some("ens1f0:1".to_owned()), ..old });
     });
     assert_eq!(
         said,
-        [
-            "ens1f0 address 100.0.1.10/8 was permanent broadcast 100.255.255.255 scope 0, \
-          now dynamic label ens1f0:1 scope 0"
-        ]
+        ["ens1f0 address 100.0.1.10/8 was permanent broadcast 100.255.255.255 scope 0, \
+          now dynamic label ens1f0:1 scope 0"]
     );
 }
 
@@ -136,12 +116,8 @@ fn modules_and_their_parameters() {
     assert_eq!(said, ["irdma was loaded, now not loaded"]);
     let said = after(|now| {
         now.modules.remove("siw");
-        let loaded = ModuleState {
-            loaded: true,
-            ..ModuleState::default()
-        };
-        now.modules
-            .insert("pulled_in".to_owned(), Seen::known(loaded, "x"));
+        let loaded = ModuleState { loaded: true, ..ModuleState::default() };
+        now.modules.insert("pulled_in".to_owned(), Seen::known(loaded, "x"));
     });
     assert_eq!(said, [""; 0], "a module that one look did not ask for");
 }
@@ -152,27 +128,14 @@ fn routes_devlink_software_and_configfs() {
         let routes = now.routes.get_mut().unwrap();
         routes.clear();
         routes.extend([route(4), route(1), route(9)]);
-        let devlink = now
-            .devlink
-            .get_mut("pci/0000:02:00.1")
-            .unwrap()
-            .get_mut()
-            .unwrap();
-        devlink
-            .get_mut("enable_roce")
-            .unwrap()
-            .insert("runtime".to_owned(), false);
-        let link = SoftwareLink {
-            netdev: "eno1".to_owned(),
-            kind: Software::Siw,
-        };
+        let devlink = now.devlink.get_mut("pci/0000:02:00.1").unwrap().get_mut().unwrap();
+        devlink.get_mut("enable_roce").unwrap().insert("runtime".to_owned(), false);
+        let link = SoftwareLink { netdev: "eno1".to_owned(), kind: Software::Siw };
         now.software.get_mut().unwrap().insert(link);
         let configfs = now.configfs.get_mut().unwrap();
         configfs.insert("rdma_cm/irdma1".to_owned(), None);
-        configfs.insert(
-            "rdma_cm/irdma1/ports/1/default_roce_tos".to_owned(),
-            Some("26".to_owned()),
-        );
+        configfs
+            .insert("rdma_cm/irdma1/ports/1/default_roce_tos".to_owned(), Some("26".to_owned()));
     });
     assert_eq!(
         said,
@@ -220,8 +183,5 @@ fn a_difference_is_written_as_data() {
     let text = serde_json::to_string(&found).unwrap();
     let expected = r#"[{"what":"ens1f0 address 100.0.1.10/8","before":"present","now":"absent"}]"#;
     assert_eq!(text, expected);
-    assert_eq!(
-        serde_json::from_str::<Vec<Difference>>(&text).unwrap(),
-        found
-    );
+    assert_eq!(serde_json::from_str::<Vec<Difference>>(&text).unwrap(), found);
 }

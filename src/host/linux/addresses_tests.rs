@@ -65,10 +65,7 @@ fn a_route_is_named_by_its_network_and_keeps_a_large_table() {
         scope: 0,
     };
     let message = route_message(4, &route);
-    assert_eq!(
-        (message.header.table, u8::from(message.header.protocol)),
-        (252, 4)
-    );
+    assert_eq!((message.header.table, u8::from(message.header.protocol)), (252, 4));
     assert_eq!(
         message.attributes,
         [

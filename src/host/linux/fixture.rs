@@ -13,9 +13,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new() -> Fixture {
-        Fixture {
-            folder: tempfile::tempdir().expect("a folder"),
-        }
+        Fixture { folder: tempfile::tempdir().expect("a folder") }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -72,10 +70,7 @@ impl Fixture {
             .file(&format!("{class}/address"), "b4:96:91:00:00:0a")
             .file(&format!("{function}/numa_node"), "1")
             .file(&format!("{function}/sriov_numvfs"), "2")
-            .link(
-                &format!("{function}/driver"),
-                &format!("../../../../bus/pci/drivers/{driver}"),
-            )
+            .link(&format!("{function}/driver"), &format!("../../../../bus/pci/drivers/{driver}"))
             .link(&format!("{class}/device"), "../..")
             .link(
                 &format!("sys/class/net/{netdev}"),

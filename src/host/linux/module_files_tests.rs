@@ -23,10 +23,9 @@ fn module(modinfo: &[u8]) -> Vec<u8> {
     file.extend(modinfo);
     file.extend(names);
     file.resize(sections_at + 64, 0);
-    for (name, kind, at, size) in [
-        (1u32, 1u32, info_at, modinfo.len()),
-        (10, 3, names_at, names.len()),
-    ] {
+    for (name, kind, at, size) in
+        [(1u32, 1u32, info_at, modinfo.len()), (10, 3, names_at, names.len())]
+    {
         file.extend(name.to_le_bytes());
         file.extend(kind.to_le_bytes());
         file.extend([0; 16]);
@@ -47,11 +46,7 @@ vermagic=3.10.0-1127.18.2.el7.x86_64 SMP mod_unload modversions \0";
 #[test]
 fn modinfo_is_read() {
     let read = decode(&module(IRDMA), "/lib/modules/r/updates/irdma.ko").expect("a module");
-    let names = |all: &[&str]| {
-        all.iter()
-            .map(|name| (*name).to_owned())
-            .collect::<BTreeSet<_>>()
-    };
+    let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
     assert_eq!(
         read,
         ModuleFile {
@@ -78,10 +73,7 @@ fn an_in_kernel_module_is_signed_and_has_neither_version_nor_parameters() {
 
 #[test]
 fn files_that_are_no_modules_say_so() {
-    assert_eq!(
-        decode(b"", "x"),
-        Err("not a module file: Could not read file magic".to_owned())
-    );
+    assert_eq!(decode(b"", "x"), Err("not a module file: Could not read file magic".to_owned()));
     assert_eq!(
         decode(&module(b"")[..200], "x").map_err(|why| why.starts_with("not a module file")),
         Err(true)
@@ -95,11 +87,8 @@ fn modules_are_found_as_modprobe_finds_them_and_unpacked() {
     std::fs::create_dir_all(release.join("updates")).expect("made");
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(&module(IRDMA)).expect("packed");
-    std::fs::write(
-        release.join("updates/irdma.ko.gz"),
-        gz.finish().expect("packed"),
-    )
-    .expect("written");
+    std::fs::write(release.join("updates/irdma.ko.gz"), gz.finish().expect("packed"))
+        .expect("written");
     let mut xz = Vec::new();
     lzma_rs::xz_compress(&mut module(b"version=1.9.11\0").as_slice(), &mut xz).expect("packed");
     std::fs::write(release.join("updates/ice.ko.xz"), xz).expect("written");
@@ -111,34 +100,16 @@ fn modules_are_found_as_modprobe_finds_them_and_unpacked() {
     std::fs::write(release.join("updates/siw.ko"), b"not ELF").expect("written");
     let list = "updates/irdma.ko.gz: updates/ice.ko.xz\nupdates/ice.ko.xz:\nupdates/rdma-rxe.ko.zst:\nupdates/siw.ko:\n";
     std::fs::write(release.join("modules.dep"), list).expect("written");
-    let wanted = ["irdma", "ice", "rdma_rxe", "siw", "mlx5_core"]
-        .map(str::to_owned)
-        .into();
+    let wanted = ["irdma", "ice", "rdma_rxe", "siw", "mlx5_core"].map(str::to_owned).into();
     let found = read(folder.path(), "6.1.0", &wanted);
-    let version = |name: &str| {
-        found[name]
-            .get()
-            .expect("read")
-            .as_ref()
-            .expect("a file")
-            .version
-            .clone()
-    };
+    let version =
+        |name: &str| found[name].get().expect("read").as_ref().expect("a file").version.clone();
     assert_eq!(version("irdma").as_deref(), Some("1.11.16.6"));
     assert_eq!(version("ice").as_deref(), Some("1.9.11"));
-    assert!(
-        found["rdma_rxe"]
-            .get()
-            .expect("read")
-            .as_ref()
-            .expect("a file")
-            .in_tree
-    );
+    assert!(found["rdma_rxe"].get().expect("read").as_ref().expect("a file").in_tree);
     assert_eq!(found["mlx5_core"].get(), Some(&None));
     assert!(
-        found["siw"]
-            .why_not()
-            .ends_with("siw.ko: not a module file: Could not read file magic"),
+        found["siw"].why_not().ends_with("siw.ko: not a module file: Could not read file magic"),
         "{:?}",
         found["siw"]
     );
@@ -146,15 +117,9 @@ fn modules_are_found_as_modprobe_finds_them_and_unpacked() {
 
 #[test]
 fn without_a_list_of_modules_nothing_is_known() {
-    let found = read(
-        Path::new("/nonexistent"),
-        "6.1.0",
-        &["ice".to_owned()].into(),
-    );
-    let expected = Seen::unknown(
-        "No such file or directory (ENOENT)",
-        "/nonexistent/6.1.0/modules.dep",
-    );
+    let found = read(Path::new("/nonexistent"), "6.1.0", &["ice".to_owned()].into());
+    let expected =
+        Seen::unknown("No such file or directory (ENOENT)", "/nonexistent/6.1.0/modules.dep");
     assert_eq!(found["ice"], expected);
 }
 

@@ -11,11 +11,7 @@ fn deaf(_: Vec<String>) -> Result<BTreeMap<String, nldev::Device>, Refusal> {
 
 fn one(fixture: &Fixture, scan: &GidScan, netlink: AskNetlink<'_>, name: &str) -> RdmaDevice {
     let seen = devices(&fixture.sys(), scan, None, netlink);
-    seen.get()
-        .expect("devices")
-        .get(name)
-        .expect("the device")
-        .clone()
+    seen.get().expect("devices").get(name).expect("the device").clone()
 }
 
 fn device(index: u32, protocol: Protocol, netdev: &str) -> nldev::Device {
@@ -33,79 +29,42 @@ fn e810() -> Fixture {
     fixture
         .nic("ens1f0", 4, "0000:02:00.0", "ice")
         .rdma("rdmap2s0f0", PCI, "1: CA", "Ethernet")
-        .link(
-            &format!("sys/devices/{PCI}/infiniband/rdmap2s0f0/device"),
-            "../..",
-        )
+        .link(&format!("sys/devices/{PCI}/infiniband/rdmap2s0f0/device"), "../..")
         .file("sys/class/infiniband_verbs/uverbs0/ibdev", "rdmap2s0f0")
-        .gid(
-            "rdmap2s0f0",
-            0,
-            "fe80:0000:0000:0000:b696:91ff:fe00:000a",
-            "RoCE v2",
-            "ens1f0",
-        )
-        .gid(
-            "rdmap2s0f0",
-            1,
-            "0000:0000:0000:0000:0000:ffff:6400:010a",
-            "RoCE v2",
-            "ens1f0",
-        )
+        .gid("rdmap2s0f0", 0, "fe80:0000:0000:0000:b696:91ff:fe00:000a", "RoCE v2", "ens1f0")
+        .gid("rdmap2s0f0", 1, "0000:0000:0000:0000:0000:ffff:6400:010a", "RoCE v2", "ens1f0")
         .gid("rdmap2s0f0", 2, EMPTY, "", "");
     fixture
 }
 
 #[test]
 fn an_e810_is_read_whole() {
-    let ask = |_| {
-        Ok(BTreeMap::from([(
-            "rdmap2s0f0".to_owned(),
-            device(3, Protocol::Roce, "ens1f0"),
-        )]))
-    };
+    let ask =
+        |_| Ok(BTreeMap::from([("rdmap2s0f0".to_owned(), device(3, Protocol::Roce, "ens1f0"))]));
     let seen = one(&e810(), &GidScan::All, &ask, "rdmap2s0f0");
     let place = "/sys/class/infiniband/rdmap2s0f0";
-    assert_eq!(
-        seen.node_type,
-        Seen::known(NodeType::Ca, format!("{place}/node_type"))
-    );
+    assert_eq!(seen.node_type, Seen::known(NodeType::Ca, format!("{place}/node_type")));
     assert_eq!(seen.protocol, Seen::known(Protocol::Roce, "RDMA netlink"));
-    assert_eq!(
-        seen.bdf.map(|bdf| bdf.to_string()).as_deref(),
-        Some("0000:02:00.0")
-    );
+    assert_eq!(seen.bdf.map(|bdf| bdf.to_string()).as_deref(), Some("0000:02:00.0"));
     assert_eq!(seen.software, None);
     assert_eq!(seen.uverbs.get(), Some(&Some("uverbs0".to_owned())));
     let port = &seen.ports[&1];
-    assert_eq!(
-        port.netdev,
-        Seen::known(Some("ens1f0".to_owned()), "RDMA netlink")
-    );
+    assert_eq!(port.netdev, Seen::known(Some("ens1f0".to_owned()), "RDMA netlink"));
     assert_eq!(port.state.get(), Some(&PortState::Active));
-    assert_eq!(
-        port.physical_state.get().map(String::as_str),
-        Some("LinkUp")
-    );
-    assert_eq!(
-        port.rate.get().map(String::as_str),
-        Some("100 Gb/sec (4X EDR)")
-    );
+    assert_eq!(port.physical_state.get().map(String::as_str), Some("LinkUp"));
+    assert_eq!(port.rate.get().map(String::as_str), Some("100 Gb/sec (4X EDR)"));
     let gids = port.gids.get().expect("GIDs");
     assert_eq!(gids.len(), 2);
     assert_eq!(gids[1].address(), IpAddr::from([100, 0, 1, 10]));
-    assert_eq!(
-        (gids[1].kind, gids[1].netdev.as_deref()),
-        (GidType::RoceV2, Some("ens1f0"))
-    );
+    assert_eq!((gids[1].kind, gids[1].netdev.as_deref()), (GidType::RoceV2, Some("ens1f0")));
 }
 
 #[test]
 fn an_old_kernel_without_rdma_netlink_still_gives_the_interface() {
     let fixture = e810();
-    std::fs::remove_dir_all(fixture.root().join(format!(
-        "sys/devices/{PCI}/infiniband/rdmap2s0f0/ports/1/gid_attrs"
-    )))
+    std::fs::remove_dir_all(
+        fixture.root().join(format!("sys/devices/{PCI}/infiniband/rdmap2s0f0/ports/1/gid_attrs")),
+    )
     .expect("removed");
     let seen = one(&fixture, &GidScan::All, &deaf, "rdmap2s0f0");
     assert_eq!(
@@ -116,13 +75,7 @@ fn an_old_kernel_without_rdma_netlink_still_gives_the_interface() {
     let source = "/sys/class/infiniband/rdmap2s0f0/device/net";
     assert_eq!(port.netdev, Seen::known(Some("ens1f0".to_owned()), source));
     // Before types there was RoCE v1 only.
-    assert!(
-        port.gids
-            .get()
-            .expect("GIDs")
-            .iter()
-            .all(|gid| gid.kind == GidType::IbRoceV1)
-    );
+    assert!(port.gids.get().expect("GIDs").iter().all(|gid| gid.kind == GidType::IbRoceV1));
 }
 
 #[test]
@@ -134,20 +87,14 @@ fn rxe_is_known_by_its_parent_and_has_no_pci_function() {
         .file("sys/class/infiniband/rxe0/fw_ver", "");
     let seen = one(&fixture, &GidScan::None, &deaf, "rxe0");
     assert_eq!((seen.software, seen.bdf), (Some(Software::Rxe), None));
-    assert_eq!(
-        seen.ports[&1].netdev.get(),
-        Some(&Some("ens1f0".to_owned()))
-    );
+    assert_eq!(seen.ports[&1].netdev.get(), Some(&Some("ens1f0".to_owned())));
     assert_eq!(seen.ports[&1].gids, Seen::NotAsked);
     assert_eq!(
         seen.uverbs.source(),
         "/sys/class/infiniband_verbs (absent: ib_uverbs is not loaded)"
     );
     let all = devices(&fixture.sys(), &GidScan::None, None, &deaf);
-    let link = SoftwareLink {
-        netdev: "ens1f0".to_owned(),
-        kind: Software::Rxe,
-    };
+    let link = SoftwareLink { netdev: "ens1f0".to_owned(), kind: Software::Rxe };
     assert_eq!(software(&all).get(), Some(&BTreeSet::from([link])));
 }
 
@@ -157,26 +104,15 @@ fn siw_is_told_from_hardware_by_its_driver_and_without_netlink_by_its_descriptio
     fixture
         .rdma("siw0", "virtual", "4: RNIC", "Ethernet")
         .file("sys/class/infiniband_verbs/uverbs3/ibdev", "siw0")
-        .gid(
-            "siw0",
-            0,
-            "b496:9100:000a:0000:0000:0000:0000:0000",
-            "IB/RoCE v1",
-            "",
-        );
+        .gid("siw0", 0, "b496:9100:000a:0000:0000:0000:0000:0000", "IB/RoCE v1", "");
     let ask = |names: Vec<String>| {
         assert_eq!(names, ["siw0"]);
-        let known = nldev::Device {
-            software: Some(Software::Siw),
-            ..device(1, Protocol::Iw, "ens1f0")
-        };
+        let known =
+            nldev::Device { software: Some(Software::Siw), ..device(1, Protocol::Iw, "ens1f0") };
         Ok(BTreeMap::from([("siw0".to_owned(), known)]))
     };
     let seen = one(&fixture, &GidScan::All, &ask, "siw0");
-    assert_eq!(
-        (seen.node_type.get(), seen.software),
-        (Some(&NodeType::Rnic), Some(Software::Siw))
-    );
+    assert_eq!((seen.node_type.get(), seen.software), (Some(&NodeType::Rnic), Some(Software::Siw)));
     let expected = Gid {
         index: 0,
         gid: "b496:9100:a::".parse().expect("a GID"),
@@ -185,14 +121,8 @@ fn siw_is_told_from_hardware_by_its_driver_and_without_netlink_by_its_descriptio
     };
     assert_eq!(seen.ports[&1].gids.get(), Some(&vec![expected]));
     assert_eq!(one(&fixture, &GidScan::None, &deaf, "siw0").software, None);
-    fixture.file(
-        "sys/class/infiniband/siw0/node_desc",
-        "Software iWARP stack",
-    );
-    assert_eq!(
-        one(&fixture, &GidScan::None, &deaf, "siw0").software,
-        Some(Software::Siw)
-    );
+    fixture.file("sys/class/infiniband/siw0/node_desc", "Software iWARP stack");
+    assert_eq!(one(&fixture, &GidScan::None, &deaf, "siw0").software, Some(Software::Siw));
 }
 
 #[test]
@@ -218,80 +148,40 @@ fn what_is_missing_or_makes_no_sense_is_unknown_and_never_zero() {
         unknown("\"9: WHO KNOWS\" is not understood", "ports/1/state").why_not()
     );
     assert_eq!(port.physical_state.get(), None);
-    assert_eq!(
-        port.link_layer,
-        unknown("\"Unknown\" is not understood", "ports/1/link_layer")
-    );
-    assert_eq!(
-        port.rate,
-        unknown("No such file or directory (ENOENT)", "ports/1/rate")
-    );
-    assert_eq!(
-        port.gids.why_not(),
-        unknown("\"garbage\" is no GID", "ports/1/gids/0").why_not()
-    );
+    assert_eq!(port.link_layer, unknown("\"Unknown\" is not understood", "ports/1/link_layer"));
+    assert_eq!(port.rate, unknown("No such file or directory (ENOENT)", "ports/1/rate"));
+    assert_eq!(port.gids.why_not(), unknown("\"garbage\" is no GID", "ports/1/gids/0").why_not());
 }
 
 #[test]
 fn a_scan_ends_at_the_wanted_address_and_passes_over_its_version_1() {
     let fixture = e810();
     fixture
-        .gid(
-            "rdmap2s0f0",
-            1,
-            "0000:0000:0000:0000:0000:ffff:6400:010a",
-            "IB/RoCE v1",
-            "ens1f0",
-        )
-        .gid(
-            "rdmap2s0f0",
-            3,
-            "0000:0000:0000:0000:0000:ffff:6400:010a",
-            "RoCE v2",
-            "ens1f0",
-        )
-        .gid(
-            "rdmap2s0f0",
-            4,
-            "0000:0000:0000:0000:0000:ffff:6400:020a",
-            "RoCE v2",
-            "ens1f0",
-        );
+        .gid("rdmap2s0f0", 1, "0000:0000:0000:0000:0000:ffff:6400:010a", "IB/RoCE v1", "ens1f0")
+        .gid("rdmap2s0f0", 3, "0000:0000:0000:0000:0000:ffff:6400:010a", "RoCE v2", "ens1f0")
+        .gid("rdmap2s0f0", 4, "0000:0000:0000:0000:0000:ffff:6400:020a", "RoCE v2", "ens1f0");
     let wanted = IpAddr::from([100, 0, 1, 10]);
     let scan = GidScan::Until(BTreeSet::from([wanted]));
     let seen = one(&fixture, &scan, &deaf, "rdmap2s0f0");
-    let indices: Vec<u32> = seen.ports[&1]
-        .gids
-        .get()
-        .expect("GIDs")
-        .iter()
-        .map(|gid| gid.index)
-        .collect();
+    let indices: Vec<u32> =
+        seen.ports[&1].gids.get().expect("GIDs").iter().map(|gid| gid.index).collect();
     assert_eq!(indices, [0, 1, 3]);
 }
 
 #[test]
 fn a_table_that_cannot_hold_the_address_is_only_sampled() {
     let fixture = e810();
-    fixture
-        .gid("rdmap2s0f0", 0, EMPTY, "", "")
-        .gid("rdmap2s0f0", 1, EMPTY, "", "")
-        .gid(
-            "rdmap2s0f0",
-            9,
-            "fe80:0000:0000:0000:b696:91ff:fe00:000a",
-            "RoCE v2",
-            "ens1f0",
-        );
+    fixture.gid("rdmap2s0f0", 0, EMPTY, "", "").gid("rdmap2s0f0", 1, EMPTY, "", "").gid(
+        "rdmap2s0f0",
+        9,
+        "fe80:0000:0000:0000:b696:91ff:fe00:000a",
+        "RoCE v2",
+        "ens1f0",
+    );
     let scan = GidScan::Until(BTreeSet::from([IpAddr::from([100, 0, 1, 10])]));
     let held = Held::from([("ens1f0".to_owned(), BTreeSet::new())]);
     let seen = devices(&fixture.sys(), &scan, Some(&held), &deaf);
-    assert_eq!(
-        seen.get().expect("devices")["rdmap2s0f0"].ports[&1]
-            .gids
-            .get(),
-        Some(&vec![])
-    );
+    assert_eq!(seen.get().expect("devices")["rdmap2s0f0"].ports[&1].gids.get(), Some(&vec![]));
 }
 
 #[test]
@@ -302,10 +192,7 @@ fn a_host_without_rdma_is_known_to_have_none_and_is_not_asked_over_netlink() {
     let seen = devices(&fixture.sys(), &GidScan::All, None, &ask);
     assert_eq!(
         seen,
-        Seen::known(
-            BTreeMap::new(),
-            "/sys/class/infiniband (absent: ib_core is not loaded)"
-        )
+        Seen::known(BTreeMap::new(), "/sys/class/infiniband (absent: ib_core is not loaded)")
     );
 }
 
@@ -320,12 +207,6 @@ fn ports_of_one_function_are_told_apart_by_dev_port() {
         .expect("removed");
     let seen = one(&fixture, &GidScan::None, &deaf, "rdmap2s0f0");
     let source = "/sys/class/infiniband/rdmap2s0f0/device/net/*/dev_port";
-    assert_eq!(
-        seen.ports[&1].netdev,
-        Seen::known(Some("ens1f0".to_owned()), source)
-    );
-    assert_eq!(
-        seen.ports[&2].netdev,
-        Seen::known(Some("ens1f1".to_owned()), source)
-    );
+    assert_eq!(seen.ports[&1].netdev, Seen::known(Some("ens1f0".to_owned()), source));
+    assert_eq!(seen.ports[&2].netdev, Seen::known(Some("ens1f1".to_owned()), source));
 }

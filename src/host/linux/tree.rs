@@ -24,29 +24,17 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(root: impl Into<PathBuf>, name: &str) -> Tree {
-        Tree {
-            root: root.into(),
-            name: name.to_owned(),
-            attributes: name == "/sys",
-        }
+        Tree { root: root.into(), name: name.to_owned(), attributes: name == "/sys" }
     }
 
     /// Where a file is.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
-        if file.is_empty() {
-            self.root.clone()
-        } else {
-            self.root.join(file)
-        }
+        if file.is_empty() { self.root.clone() } else { self.root.join(file) }
     }
 
     /// What a file is called in messages.
     pub(crate) fn name(&self, file: &str) -> String {
-        if file.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{}/{file}", self.name)
-        }
+        if file.is_empty() { self.name.clone() } else { format!("{}/{file}", self.name) }
     }
 
     /// The content without surrounding white space.
@@ -144,14 +132,7 @@ pub(crate) fn errno_name(number: i32) -> String {
 
 /// A value that came from outside, short enough for a message.
 pub(crate) fn brief(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(60)
-        .collect();
-    if text.chars().count() > 60 {
-        format!("{line}...")
-    } else {
-        line
-    }
+    let line: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
+    if text.chars().count() > 60 { format!("{line}...") } else { line }
 }

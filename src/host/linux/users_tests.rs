@@ -27,10 +27,7 @@ fn devices() -> Seen<BTreeMap<String, RdmaDevice>> {
         uverbs: Seen::known(Some("uverbs1".to_owned()), "/sys/class/infiniband_verbs"),
         ..RdmaDevice::default()
     };
-    Seen::known(
-        BTreeMap::from([("rdmap2s0f0".to_owned(), device)]),
-        "/sys/class/infiniband",
-    )
+    Seen::known(BTreeMap::from([("rdmap2s0f0".to_owned(), device)]), "/sys/class/infiniband")
 }
 
 #[test]
@@ -54,10 +51,7 @@ fn processes_modules_and_mounts_that_use_rdma_are_named() {
     ];
     assert_eq!(users.processes, expected);
     assert_eq!(users.kernel, std::slice::from_ref(&kernel));
-    assert_eq!(
-        users.mounts,
-        ["/scratch (addr=100.0.1.1,proto=rdma,rw)", "/lustre (rw)"]
-    );
+    assert_eq!(users.mounts, ["/scratch (addr=100.0.1.1,proto=rdma,rw)", "/lustre (rw)"]);
 }
 
 #[test]
@@ -65,10 +59,7 @@ fn a_scan_that_could_not_see_everything_is_not_an_empty_one() {
     let fixture = Fixture::new();
     fixture.directory("proc/5/fd");
     let seen = read(&fixture.proc(), 5, &devices(), &|| Ok(Vec::new()));
-    assert_eq!(
-        seen.why_not(),
-        "/proc: process 1 is hidden, so others may be too (run as root)"
-    );
+    assert_eq!(seen.why_not(), "/proc: process 1 is hidden, so others may be too (run as root)");
     let refused = || Err(Refusal::of(libc::EPERM, None));
     assert_eq!(
         read(&host().proc(), 99, &devices(), &refused).why_not(),
@@ -78,20 +69,13 @@ fn a_scan_that_could_not_see_everything_is_not_an_empty_one() {
     let fixture = host();
     fixture.file("proc/101/fd", "");
     let seen = read(&fixture.proc(), 99, &devices(), &|| Ok(Vec::new()));
-    assert_eq!(
-        seen.why_not(),
-        "/proc/*/fd: cannot read /proc/101/fd: Not a directory (ENOTDIR)"
-    );
+    assert_eq!(seen.why_not(), "/proc/*/fd: cannot read /proc/101/fd: Not a directory (ENOTDIR)");
 }
 
 #[test]
 fn without_an_rdma_device_the_kernel_is_not_asked() {
-    let none = Seen::known(
-        BTreeMap::new(),
-        "/sys/class/infiniband (absent: ib_core is not loaded)",
-    );
-    let seen = read(&host().proc(), 99, &none, &|| {
-        panic!("asked, which may load ib_core")
-    });
+    let none =
+        Seen::known(BTreeMap::new(), "/sys/class/infiniband (absent: ib_core is not loaded)");
+    let seen = read(&host().proc(), 99, &none, &|| panic!("asked, which may load ib_core"));
     assert_eq!(seen.get().expect("known").kernel, []);
 }

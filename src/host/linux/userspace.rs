@@ -31,19 +31,14 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
         if providers.is_empty() && directory.join("libibverbs.so.1").exists() {
             providers = names(directory);
         }
-        found.providers.extend(providers.into_iter().filter(|name| {
-            name.split_once("-rdmav")
-                .is_some_and(|(_, end)| end.ends_with(".so"))
-        }));
+        found.providers.extend(
+            providers.into_iter().filter(|name| {
+                name.split_once("-rdmav").is_some_and(|(_, end)| end.ends_with(".so"))
+            }),
+        );
     }
-    for directory in [
-        roots.etc.join("libibverbs.d"),
-        roots.etc.join("../usr/share/libibverbs.d"),
-    ] {
-        for name in names(&directory)
-            .into_iter()
-            .filter(|name| name.ends_with(".driver"))
-        {
+    for directory in [roots.etc.join("libibverbs.d"), roots.etc.join("../usr/share/libibverbs.d")] {
+        for name in names(&directory).into_iter().filter(|name| name.ends_with(".driver")) {
             let text = std::fs::read_to_string(directory.join(name)).unwrap_or_default();
             found.driver_files.extend(drivers(&text));
         }
@@ -57,8 +52,7 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
 
 /// `driver irdma` lines.
 fn drivers(text: &str) -> impl Iterator<Item = String> {
-    text.lines()
-        .filter_map(|line| Some(line.trim().strip_prefix("driver")?.trim().to_owned()))
+    text.lines().filter_map(|line| Some(line.trim().strip_prefix("driver")?.trim().to_owned()))
 }
 
 /// Where the loader looks: the lists of ld.so.conf, then its own directories.
@@ -78,10 +72,7 @@ fn configured(roots: &Roots, file: &Path, depth: usize, all: &mut Vec<PathBuf>) 
     let Ok(text) = std::fs::read_to_string(file) else {
         return;
     };
-    for line in text
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim())
-    {
+    for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
         if let Some(pattern) = line.strip_prefix("include ") {
             if depth >= DEEPEST_INCLUDE {
                 continue;
@@ -90,11 +81,8 @@ fn configured(roots: &Roots, file: &Path, depth: usize, all: &mut Vec<PathBuf>) 
             let Some((directory, files)) = pattern.trim().rsplit_once('/') else {
                 continue;
             };
-            let directory = roots.etc.join(
-                directory
-                    .trim_start_matches("/etc/")
-                    .trim_start_matches('/'),
-            );
+            let directory =
+                roots.etc.join(directory.trim_start_matches("/etc/").trim_start_matches('/'));
             let ending = files.trim_start_matches('*');
             let mut found = names(&directory);
             found.sort();
@@ -111,10 +99,7 @@ fn names(directory: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return Vec::new();
     };
-    entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// A path as the administrator knows it.

@@ -2,10 +2,7 @@ use super::*;
 use crate::host::linux::fixture::Fixture;
 
 fn read_fixture(fixture: &Fixture) -> Userspace {
-    read(&Roots::below(fixture.root()))
-        .get()
-        .expect("known")
-        .clone()
+    read(&Roots::below(fixture.root())).get().expect("known").clone()
 }
 
 #[test]
@@ -23,11 +20,7 @@ fn libraries_providers_drivers_and_nodes_are_found_where_the_loader_looks() {
         .file("etc/libibverbs.d/irdma.driver.rpmsave", "driver old")
         .file("dev/infiniband/uverbs0", "")
         .file("dev/infiniband/rdma_cm", "");
-    let names = |all: &[&str]| {
-        all.iter()
-            .map(|name| (*name).to_owned())
-            .collect::<BTreeSet<_>>()
-    };
+    let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
     assert_eq!(
         read_fixture(&fixture),
         Userspace {
@@ -43,13 +36,8 @@ fn libraries_providers_drivers_and_nodes_are_found_where_the_loader_looks() {
 #[test]
 fn an_old_rdma_core_has_its_providers_beside_the_library() {
     let fixture = Fixture::new();
-    fixture
-        .file("usr/lib64/libibverbs.so.1", "")
-        .file("usr/lib64/libmlx5-rdmav2.so", "");
-    assert_eq!(
-        read_fixture(&fixture).providers,
-        BTreeSet::from(["libmlx5-rdmav2.so".to_owned()])
-    );
+    fixture.file("usr/lib64/libibverbs.so.1", "").file("usr/lib64/libmlx5-rdmav2.so", "");
+    assert_eq!(read_fixture(&fixture).providers, BTreeSet::from(["libmlx5-rdmav2.so".to_owned()]));
 }
 
 #[test]

@@ -30,26 +30,16 @@ pub(super) fn devices_on(
 }
 
 pub(super) fn is_on(device: &RdmaDevice, netdev: &str) -> bool {
-    device
-        .ports
-        .values()
-        .any(|port| port.netdev.get().and_then(|n| n.as_deref()) == Some(netdev))
+    device.ports.values().any(|port| port.netdev.get().and_then(|n| n.as_deref()) == Some(netdev))
 }
 
 /// Makes a device with its verbs node and one port.
 pub(super) fn create(machine: &mut Machine, birth: Birth<'_>) {
-    let Birth {
-        name,
-        netdev,
-        protocol,
-        software,
-    } = birth;
+    let Birth { name, netdev, protocol, software } = birth;
     let driver = match software {
         Some(kind) => kind.to_string(),
         None => {
-            let below = machine
-                .netdev(netdev)
-                .and_then(|port| port.driver.as_deref());
+            let below = machine.netdev(netdev).and_then(|port| port.driver.as_deref());
             let module = below.and_then(rdma_module_of).unwrap_or_default();
             module.trim_end_matches("_ib").to_owned()
         }
@@ -65,20 +55,13 @@ pub(super) fn create(machine: &mut Machine, birth: Birth<'_>) {
     let Some(devices) = machine.facts.identity.rdma.get_mut() else {
         return;
     };
-    let taken: BTreeSet<&String> = devices
-        .values()
-        .filter_map(|device| device.uverbs.get()?.as_ref())
-        .collect();
-    let uverbs = (0..)
-        .map(|n: u32| format!("uverbs{n}"))
-        .find(|node| !taken.contains(node));
+    let taken: BTreeSet<&String> =
+        devices.values().filter_map(|device| device.uverbs.get()?.as_ref()).collect();
+    let uverbs = (0..).map(|n: u32| format!("uverbs{n}")).find(|node| !taken.contains(node));
     let uverbs = uverbs.unwrap_or_default();
 
     let port = RdmaPort {
-        netdev: Seen::known(
-            Some(netdev.to_owned()),
-            format!("{at}/ports/1/gid_attrs/ndevs/0"),
-        ),
+        netdev: Seen::known(Some(netdev.to_owned()), format!("{at}/ports/1/gid_attrs/ndevs/0")),
         link_layer: Seen::known("Ethernet".to_owned(), format!("{at}/ports/1/link_layer")),
         gids: Seen::unknown(foreseen, format!("{at}/ports/1/gids")),
         ..RdmaPort::default()
@@ -98,10 +81,7 @@ pub(super) fn create(machine: &mut Machine, birth: Birth<'_>) {
             None => Seen::NotAsked,
         },
         firmware: Seen::known("0.0".to_owned(), format!("{at}/fw_ver")),
-        uverbs: Seen::known(
-            Some(uverbs.clone()),
-            format!("{at}/device/infiniband_verbs"),
-        ),
+        uverbs: Seen::known(Some(uverbs.clone()), format!("{at}/device/infiniband_verbs")),
         ports: BTreeMap::from([(1, port)]),
         bdf: None,
     };
@@ -121,10 +101,7 @@ pub(super) fn restore(machine: &mut Machine, name: &str, device: RdmaDevice, dri
     let uverbs = device.uverbs.get().cloned().flatten().unwrap_or_default();
     let node_type = device.node_type.get().copied();
     list(machine, name, &uverbs, driver, node_type);
-    let netdev = device
-        .ports
-        .values()
-        .find_map(|port| port.netdev.get()?.clone());
+    let netdev = device.ports.values().find_map(|port| port.netdev.get()?.clone());
     if let Some(devices) = machine.facts.identity.rdma.get_mut() {
         devices.insert(name.to_owned(), device);
     }
@@ -141,18 +118,12 @@ fn list(machine: &mut Machine, name: &str, uverbs: &str, driver: &str, kind: Opt
         userspace.nodes.insert(format!("/dev/infiniband/{uverbs}"));
     }
     let provided = |userspace: &Userspace| {
-        userspace
-            .providers
-            .iter()
-            .any(|file| file.starts_with(&format!("lib{driver}-")))
+        userspace.providers.iter().any(|file| file.starts_with(&format!("lib{driver}-")))
     };
     if let (Some(verbs), Some(node_type)) = (evidence.verbs.get_mut(), kind)
         && evidence.userspace.get().is_none_or(provided)
     {
-        verbs.push(VerbsDevice {
-            name: name.to_owned(),
-            node_type,
-        });
+        verbs.push(VerbsDevice { name: name.to_owned(), node_type });
     }
 }
 

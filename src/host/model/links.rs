@@ -186,11 +186,7 @@ pub(super) fn lose(machine: &mut Machine, netdev: &str) {
     if let Some(routes) = facts.state.routes.get_mut() {
         routes.retain(|route| route.netdev != netdev);
     }
-    let port = facts
-        .identity
-        .netdevs
-        .get_mut()
-        .and_then(|netdevs| netdevs.remove(netdev));
+    let port = facts.identity.netdevs.get_mut().and_then(|netdevs| netdevs.remove(netdev));
     if let Some(bdf) = port.and_then(|port| port.bdf) {
         facts.state.devlink.remove(&format!("pci/{bdf}"));
     }

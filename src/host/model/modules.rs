@@ -53,10 +53,7 @@ pub(super) fn insert(
     let shown =
         accepted(module, file.as_ref(), parameters).ok_or_else(|| refuse(&call, Errno::EINVAL))?;
 
-    let depends = file
-        .as_ref()
-        .map(|file| file.depends.clone())
-        .unwrap_or_default();
+    let depends = file.as_ref().map(|file| file.depends.clone()).unwrap_or_default();
     for dependency in &depends {
         if let Some(build) = build_mut(machine, dependency) {
             build.holders.insert(module.to_owned());
@@ -67,13 +64,7 @@ pub(super) fn insert(
     let source = format!("/sys/module/{module}");
     facts.state.modules.insert(
         module.to_owned(),
-        Seen::known(
-            ModuleState {
-                loaded: true,
-                parameters: shown,
-            },
-            source.clone(),
-        ),
+        Seen::known(ModuleState { loaded: true, parameters: shown }, source.clone()),
     );
     let build = file.map(|file| ModuleBuild {
         version: file.version,
@@ -102,9 +93,7 @@ fn file_of(machine: &Machine, module: &str) -> Result<Option<ModuleFile>, ActErr
         why: format!("FATAL: Module {module} not found in directory /lib/modules/{release}"),
     };
     match machine.facts.evidence.module_files.get(module) {
-        Some(Seen::Known {
-            value: Some(file), ..
-        }) => Ok(Some(file.clone())),
+        Some(Seen::Known { value: Some(file), .. }) => Ok(Some(file.clone())),
         Some(Seen::Known { value: None, .. }) => Err(missing()),
         None if machine.complete => Err(missing()),
         _ => Ok(None),
@@ -114,10 +103,7 @@ fn file_of(machine: &Machine, module: &str) -> Result<Option<ModuleFile>, ActErr
 /// Whether this kernel and the modules in it take the file.
 fn fits(machine: &Machine, call: &str, file: &ModuleFile) -> Result<(), ActError> {
     let evidence = &machine.facts.evidence;
-    let built_for = file
-        .vermagic
-        .as_deref()
-        .and_then(|magic| magic.split_whitespace().next());
+    let built_for = file.vermagic.as_deref().and_then(|magic| magic.split_whitespace().next());
     if built_for.is_some_and(|release| release != evidence.kernel_release) {
         return Err(refuse(call, Errno::ENOEXEC));
     }
@@ -139,9 +125,8 @@ fn accepted(module: &str, file: Option<&ModuleFile>, given: &Parameters) -> Opti
     let integer = |name: &str| INTEGERS.iter().find(|(m, p, _)| *m == module && *p == name);
     let mut shown = Parameters::new();
     if let Some(file) = file {
-        let defaults = INTEGERS
-            .iter()
-            .filter(|(m, p, _)| *m == module && file.parameters.contains(*p));
+        let defaults =
+            INTEGERS.iter().filter(|(m, p, _)| *m == module && file.parameters.contains(*p));
         shown.extend(defaults.map(|(_, name, value)| ((*name).to_owned(), (*value).to_owned())));
     }
     // Of a file that nobody read it is not known what it takes: all that it is given.
@@ -167,11 +152,7 @@ pub(super) fn remove(machine: &mut Machine, module: &str) -> Result<(), ActError
         Some(false) => return Err(refuse(call, Errno::ENOENT)),
         None => {
             let why = "whether it is loaded is not known".to_owned();
-            return Err(ActError {
-                call,
-                errno: None,
-                why,
-            });
+            return Err(ActError { call, errno: None, why });
         }
     }
     if let Some(build) = build_mut(machine, module) {
@@ -191,25 +172,13 @@ pub(super) fn remove(machine: &mut Machine, module: &str) -> Result<(), ActError
     }
 
     stopped(machine, module);
-    for build in machine
-        .facts
-        .evidence
-        .builds
-        .values_mut()
-        .filter_map(Seen::get_mut)
-    {
+    for build in machine.facts.evidence.builds.values_mut().filter_map(Seen::get_mut) {
         if build.holders.remove(module) {
             build.refcount = build.refcount.map(|count| count.saturating_sub(1));
         }
     }
     machine.facts.evidence.builds.remove(module);
-    if let Some(state) = machine
-        .facts
-        .state
-        .modules
-        .get_mut(module)
-        .and_then(Seen::get_mut)
-    {
+    if let Some(state) = machine.facts.state.modules.get_mut(module).and_then(Seen::get_mut) {
         *state = ModuleState::default();
     }
     Ok(())
@@ -221,11 +190,8 @@ fn started(machine: &mut Machine, module: &str) {
         rdma::plug(machine, &netdev);
     }
     for (name, device) in machine.removed.remove(module).unwrap_or_default() {
-        let on: Vec<String> = device
-            .ports
-            .values()
-            .filter_map(|port| port.netdev.get()?.clone())
-            .collect();
+        let on: Vec<String> =
+            device.ports.values().filter_map(|port| port.netdev.get()?.clone()).collect();
         // The same hardware comes back as what it was, where the driver leaves no choice.
         if module != "irdma" {
             for netdev in on {
@@ -245,11 +211,7 @@ fn started(machine: &mut Machine, module: &str) {
 fn stopped(machine: &mut Machine, module: &str) {
     for netdev in rdma::ports_of(machine, network_drivers_of(module)) {
         let gone = rdma::unplug(machine, &netdev);
-        machine
-            .removed
-            .entry(module.to_owned())
-            .or_default()
-            .extend(gone);
+        machine.removed.entry(module.to_owned()).or_default().extend(gone);
     }
     if let Some(kind) = software_of_module(module) {
         software::remove_all(machine, kind);

@@ -18,14 +18,9 @@ enum Outcome {
 /// The interfaces of these network drivers.
 pub(super) fn ports_of(machine: &Machine, drivers: &[&str]) -> Vec<String> {
     let all = machine.facts.identity.netdevs.get().into_iter().flatten();
-    all.filter(|(_, netdev)| {
-        netdev
-            .driver
-            .as_deref()
-            .is_some_and(|own| drivers.contains(&own))
-    })
-    .map(|(name, _)| name.clone())
-    .collect()
+    all.filter(|(_, netdev)| netdev.driver.as_deref().is_some_and(|own| drivers.contains(&own)))
+        .map(|(name, _)| name.clone())
+        .collect()
 }
 
 /// The device of a port goes now and comes back in the mode that is set.
@@ -62,15 +57,7 @@ pub(super) fn appear(machine: &mut Machine, netdev: &str) {
         Outcome::Unforeseen => None,
     };
     let name = name_for(machine, netdev, protocol);
-    create(
-        machine,
-        Birth {
-            name: &name,
-            netdev,
-            protocol,
-            software: None,
-        },
-    );
+    create(machine, Birth { name: &name, netdev, protocol, software: None });
 }
 
 fn outcome(machine: &Machine, netdev: &str) -> Outcome {
@@ -84,10 +71,7 @@ fn outcome(machine: &Machine, netdev: &str) -> Outcome {
     if machine.is_loaded(module) != Some(true) {
         return Outcome::Nothing;
     }
-    let bonded = port
-        .master
-        .as_deref()
-        .and_then(|master| machine.netdev(master));
+    let bonded = port.master.as_deref().and_then(|master| machine.netdev(master));
     if bonded.is_some_and(|master| master.kind == NetdevKind::Virtual("bond".to_owned())) {
         // ice_set_rdma_cap is cleared while a port is in a bond.
         return Outcome::Nothing;
@@ -115,15 +99,9 @@ fn ice(machine: &Machine, netdev: &str) -> Outcome {
         let roce = roce_ena != 0 || by_function;
         return Outcome::Device(if roce { Protocol::Roce } else { Protocol::Iw });
     }
-    let file = facts
-        .evidence
-        .module_files
-        .get("irdma")
-        .and_then(|file| file.get()?.as_ref());
+    let file = facts.evidence.module_files.get("irdma").and_then(|file| file.get()?.as_ref());
     let build = facts.evidence.builds.get("irdma").and_then(Seen::get);
-    let in_tree = file
-        .map(|file| file.in_tree)
-        .or(build.map(|build| build.in_tree));
+    let in_tree = file.map(|file| file.in_tree).or(build.map(|build| build.in_tree));
     let device = bdf.and_then(|bdf| facts.state.devlink.get(&format!("pci/{bdf}")));
     let shown = device.and_then(Seen::get);
     let set = |name: &str| shown.and_then(|shown| shown.get(name)?.get("runtime").copied());

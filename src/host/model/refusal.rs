@@ -8,11 +8,7 @@ use crate::host::ActError;
 
 /// An errno without further explanation.
 pub(super) fn refuse(call: impl Into<String>, errno: Errno) -> ActError {
-    ActError {
-        call: call.into(),
-        errno: Some(errno as i32),
-        why: text(errno),
-    }
+    ActError { call: call.into(), errno: Some(errno as i32), why: text(errno) }
 }
 
 /// The C library's text of an errno, as every command of the host prints it, with its name.
@@ -24,31 +20,18 @@ pub(in crate::host) fn text(errno: Errno) -> String {
 
 /// An errno with the kernel's extended-ack text.
 pub(super) fn explain(call: impl Into<String>, errno: Errno, text: &str) -> ActError {
-    ActError {
-        call: call.into(),
-        errno: Some(errno as i32),
-        why: format!("{text} ({errno:?})"),
-    }
+    ActError { call: call.into(), errno: Some(errno as i32), why: format!("{text} ({errno:?})") }
 }
 
 /// The value of a reading; a machine that does not know it cannot change it.
 pub(super) fn known<'a, T>(call: &str, seen: &'a mut Seen<T>) -> Result<&'a mut T, ActError> {
     let why = seen.why_not();
-    seen.get_mut().ok_or_else(|| ActError {
-        call: call.to_owned(),
-        errno: None,
-        why,
-    })
+    seen.get_mut().ok_or_else(|| ActError { call: call.to_owned(), errno: None, why })
 }
 
 /// What the caller of a whole machine may do. A prediction is for whoever will be allowed to do it.
 fn privilege(machine: &Machine) -> Option<&Privilege> {
-    machine
-        .facts
-        .evidence
-        .privilege
-        .get()
-        .filter(|_| machine.complete)
+    machine.facts.evidence.privilege.get().filter(|_| machine.complete)
 }
 
 /// EPERM unless the caller may change the network (CAP_NET_ADMIN).

@@ -26,10 +26,7 @@ pub(super) fn add(
         return Err(refuse(call, Errno::ENODEV));
     };
     let vlan = below.kind == NetdevKind::Virtual("vlan".to_owned());
-    let link = SoftwareLink {
-        netdev: netdev.to_owned(),
-        kind,
-    };
+    let link = SoftwareLink { netdev: netdev.to_owned(), kind };
     if known(&call, &mut machine.facts.state.software)?.contains(&link) {
         return Err(refuse(call, Errno::EEXIST));
     }
@@ -56,12 +53,7 @@ pub(super) fn add(
     };
     devices::create(
         machine,
-        Birth {
-            name,
-            netdev,
-            protocol: Some(protocol),
-            software: Some(kind),
-        },
+        Birth { name, netdev, protocol: Some(protocol), software: Some(kind) },
     );
     Ok(())
 }
@@ -69,10 +61,7 @@ pub(super) fn add(
 pub(super) fn remove(machine: &mut Machine, kind: Software, netdev: &str) -> Result<(), ActError> {
     let call = format!("rdma link delete ({kind} on {netdev})");
     need_net_admin(machine, &call)?;
-    let link = SoftwareLink {
-        netdev: netdev.to_owned(),
-        kind,
-    };
+    let link = SoftwareLink { netdev: netdev.to_owned(), kind };
     if !known(&call, &mut machine.facts.state.software)?.remove(&link) {
         return Err(refuse(call, Errno::ENODEV));
     }
@@ -87,11 +76,7 @@ pub(super) fn remove_all(machine: &mut Machine, kind: Software) {
     let Some(links) = machine.facts.state.software.get_mut() else {
         return;
     };
-    let gone: Vec<SoftwareLink> = links
-        .iter()
-        .filter(|link| link.kind == kind)
-        .cloned()
-        .collect();
+    let gone: Vec<SoftwareLink> = links.iter().filter(|link| link.kind == kind).cloned().collect();
     links.retain(|link| link.kind != kind);
     for link in gone {
         for name in devices::devices_on(machine, &link.netdev, Some(kind)) {

@@ -43,19 +43,13 @@ pub(super) fn read(
         return nothing;
     };
     let other = family.get("other-addresses").and_then(|node| {
-        let words = [
-            ("keep", OtherAddresses::Keep),
-            ("remove", OtherAddresses::Remove),
-        ];
+        let words = [("keep", OtherAddresses::Keep), ("remove", OtherAddresses::Remove)];
         context.word(node, "a treatment of other addresses", &words)
     });
     let addresses = match family.get("address") {
         Some(node) => {
             let entries = context.list(node, "`address`", ADDRESSES);
-            entries
-                .iter()
-                .filter_map(|entry| address(context, entry, key == "ipv4"))
-                .collect()
+            entries.iter().filter_map(|entry| address(context, entry, key == "ipv4")).collect()
         }
         None => Vec::new(),
     };
@@ -90,13 +84,8 @@ fn address(context: &mut Context<'_>, node: &Node, wants_ipv4: bool) -> Option<A
         return None;
     };
     let parse = |text: &str| parse_ip(text, family);
-    let ips = context.per_host(
-        ip_node,
-        &format!("an {family} address"),
-        "addresses",
-        true,
-        parse,
-    )?;
+    let ips =
+        context.per_host(ip_node, &format!("an {family} address"), "addresses", true, parse)?;
     let spot = first_spot(ip_node);
     if let (PerHost::One(ip), Some(hosts)) = (&ips, &context.hosts)
         && hosts.names.len() > 1
@@ -117,11 +106,9 @@ fn address(context: &mut Context<'_>, node: &Node, wants_ipv4: bool) -> Option<A
     };
     let prefixes = match ips {
         PerHost::One(ip) => prefix(ip).map(PerHost::One),
-        PerHost::Each(ips) => ips
-            .into_iter()
-            .map(prefix)
-            .collect::<Result<_, _>>()
-            .map(PerHost::Each),
+        PerHost::Each(ips) => {
+            ips.into_iter().map(prefix).collect::<Result<_, _>>().map(PerHost::Each)
+        }
     };
     let prefix = context.checked(spot, prefixes)?;
     Some(Address { prefix, spot })
@@ -141,11 +128,7 @@ fn prefix_length(context: &mut Context<'_>, node: &Node, longest: u64) -> Option
 }
 
 fn parse_ip(text: &str, family: &'static str) -> Result<IpAddr, InvalidValue> {
-    let kind = if family == "IPv4" {
-        "an IPv4 address"
-    } else {
-        "an IPv6 address"
-    };
+    let kind = if family == "IPv4" { "an IPv4 address" } else { "an IPv6 address" };
     match text.parse::<IpAddr>() {
         Ok(ip) if ip.is_ipv4() == (family == "IPv4") => Ok(ip),
         Ok(_) => {
@@ -158,10 +141,7 @@ fn parse_ip(text: &str, family: &'static str) -> Result<IpAddr, InvalidValue> {
                 "the prefix is a key of its own, `prefix-length`"
             } else if text.contains('%') {
                 "the interface after `%` is not part of it"
-            } else if text
-                .split('.')
-                .any(|part| part.len() > 1 && part.starts_with('0'))
-            {
+            } else if text.split('.').any(|part| part.len() > 1 && part.starts_with('0')) {
                 "a part with a leading zero could be meant as octal"
             } else if family == "IPv4" {
                 "its form is 100.0.1.10"

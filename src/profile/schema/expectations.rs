@@ -65,21 +65,12 @@ fn expectation(
     let mut list = Vec::new();
     let mut figures = 0;
     for (key, node) in fields.iter() {
-        let Some(figure) = Figure::ALL
-            .into_iter()
-            .find(|figure| figure.as_str() == key)
-        else {
+        let Some(figure) = Figure::ALL.into_iter().find(|figure| figure.as_str() == key) else {
             continue;
         };
         figures += 1;
         if let Some(limit) = bound(context, node, test, figure) {
-            list.push(Expectation {
-                test,
-                size,
-                figure,
-                limit,
-                line,
-            });
+            list.push(Expectation { test, size, figure, limit, line });
         }
     }
     if figures == 0 {
@@ -108,11 +99,10 @@ fn bound(context: &mut Context<'_>, node: &Node, test: TestName, figure: Figure)
             "a bandwidth is good when it is high, this limit lets every low one pass",
         )
         .help("write `>=`"),
-        (false, false, false) if figure != Figure::Mean => Finding::new(
-            node.spot,
-            format!("a bandwidth test has no {figure}, only a mean"),
-        )
-        .help("write `mean:`"),
+        (false, false, false) if figure != Figure::Mean => {
+            Finding::new(node.spot, format!("a bandwidth test has no {figure}, only a mean"))
+                .help("write `mean:`")
+        }
         _ => return Some(bound),
     };
     context.report(finding);

@@ -64,10 +64,7 @@ const PLACES: [(&str, &str); 16] = [
     ("ipv4", "an interface itself"),
     ("ipv6", "an interface itself"),
     ("ip", "`address`, below `ipv4` or `ipv6` of an interface"),
-    (
-        "prefix-length",
-        "`address`, below `ipv4` or `ipv6` of an interface",
-    ),
+    ("prefix-length", "`address`, below `ipv4` or `ipv6` of an interface"),
     ("address", "`ipv4` or `ipv6` of an interface"),
     ("pci", "`match` of an interface"),
     ("driver", "`match` of an interface"),
@@ -133,10 +130,8 @@ impl Context<'_> {
         if let Kind::Text(text) = &key.kind {
             return Some(text);
         }
-        let finding = Finding::new(
-            key.spot,
-            format!("a key is a word, this is {}", key.kind_name()),
-        );
+        let finding =
+            Finding::new(key.spot, format!("a key is a word, this is {}", key.kind_name()));
         self.report(finding);
         None
     }
@@ -152,10 +147,8 @@ impl Context<'_> {
                 &[]
             }
             Kind::List(list) if list.len() > limit => {
-                let message = format!(
-                    "{owner} has {} entries, at most {limit} are taken",
-                    list.len()
-                );
+                let message =
+                    format!("{owner} has {} entries, at most {limit} are taken", list.len());
                 self.report(Finding::new(node.spot, message));
                 &[]
             }

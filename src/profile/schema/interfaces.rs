@@ -37,10 +37,7 @@ const INTERFACES: usize = 256;
 
 pub(super) fn read(context: &mut Context<'_>, node: &Node) -> Vec<Interface> {
     let entries = context.list(node, "`interfaces`", INTERFACES);
-    entries
-        .iter()
-        .filter_map(|entry| interface(context, entry))
-        .collect()
+    entries.iter().filter_map(|entry| interface(context, entry)).collect()
 }
 
 fn interface(context: &mut Context<'_>, node: &Node) -> Option<Interface> {
@@ -59,38 +56,20 @@ fn interface(context: &mut Context<'_>, node: &Node) -> Option<Interface> {
     let state = fields.get("state").and_then(|node| {
         let words = [("up", LinkState::Up), ("down", LinkState::Down)];
         let value = context.word(node, "a link state", &words)?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let mtu = fields.get("mtu").and_then(|node| {
         let bytes = context.integer(node, "an MTU", 68..=65535)?;
         let value = context.checked(node.spot, Mtu::try_from(bytes as u32))?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let (ipv4, other_ipv4) = addresses::read(context, &fields, "ipv4");
     let (ipv6, other_ipv6) = addresses::read(context, &fields, "ipv6");
-    let rdma = fields
-        .get("rdma")
-        .and_then(|node| rdma::read(context, node, fields.key_spot("rdma")));
+    let rdma =
+        fields.get("rdma").and_then(|node| rdma::read(context, node, fields.key_spot("rdma")));
     let (line, _) = context.source.position(fields.spot.start);
     let (selector, spot) = selector?;
-    Some(Interface {
-        selector,
-        spot,
-        line,
-        state,
-        mtu,
-        ipv4,
-        ipv6,
-        other_ipv4,
-        other_ipv6,
-        rdma,
-    })
+    Some(Interface { selector, spot, line, state, mtu, ipv4, ipv6, other_ipv4, other_ipv6, rdma })
 }
 
 fn selector(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<(PerHost<Selector>, Spot)> {
@@ -122,16 +101,10 @@ fn selector(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<(PerHost<S
 }
 
 fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>> {
-    let fields = context.fields(
-        node,
-        "`match`",
-        &["pci", "permanent-mac", "driver", "pci-function"],
-    )?;
+    let fields =
+        context.fields(node, "`match`", &["pci", "permanent-mac", "driver", "pci-function"])?;
     let forms = ["pci", "permanent-mac", "driver"];
-    let given: Vec<&str> = forms
-        .into_iter()
-        .filter(|form| fields.get(form).is_some())
-        .collect();
+    let given: Vec<&str> = forms.into_iter().filter(|form| fields.get(form).is_some()).collect();
     match given.as_slice() {
         [_] => {}
         [] if fields.get("pci-function").is_some() => {
@@ -150,10 +123,7 @@ fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>>
         _ => {
             let finding = Finding::new(
                 fields.spot,
-                format!(
-                    "`match` has {} ways to find the interface, it takes one",
-                    given.len()
-                ),
+                format!("`match` has {} ways to find the interface, it takes one", given.len()),
             );
             context.report(
                 finding
@@ -163,10 +133,7 @@ fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>>
         }
     }
     if let (Some(extra), None) = (fields.get("pci-function"), fields.get("driver")) {
-        context.report(Finding::new(
-            extra.spot,
-            "`pci-function` only goes with `driver`",
-        ));
+        context.report(Finding::new(extra.spot, "`pci-function` only goes with `driver`"));
     }
     if let Some(node) = fields.get("pci") {
         let parse = |text: &str| text.parse::<Bdf>().map(Selector::Pci);
@@ -201,8 +168,5 @@ fn matching(context: &mut Context<'_>, node: &Node) -> Option<PerHost<Selector>>
         return None;
     };
     let function = context.integer(function, "a PCI function", 0..=7)?;
-    Some(PerHost::One(Selector::DriverFunction {
-        driver,
-        pci_function: function as u8,
-    }))
+    Some(PerHost::One(Selector::DriverFunction { driver, pci_function: function as u8 }))
 }

@@ -49,18 +49,12 @@ const VERSION: &str = "1";
 /// # Errors
 /// Everything that is wrong with it.
 pub(super) fn read(source: &Source, root: &Node) -> Result<Document, Findings> {
-    let mut context = Context {
-        source,
-        findings: Findings::default(),
-        hosts: None,
-        expanded: 0,
-    };
+    let mut context = Context { source, findings: Findings::default(), hosts: None, expanded: 0 };
     let document = document(&mut context, root);
     match document {
-        Some(document) if context.findings.is_empty() => Ok(Document {
-            hosts: context.hosts,
-            ..document
-        }),
+        Some(document) if context.findings.is_empty() => {
+            Ok(Document { hosts: context.hosts, ..document })
+        }
         _ => Err(context.findings),
     }
 }
@@ -78,25 +72,17 @@ fn document(context: &mut Context<'_>, root: &Node) -> Option<Document> {
         "the profile",
         &["version", "name", "hosts", "modules", "interfaces", "smoke"],
     )?;
-    let name = fields
-        .get("name")
-        .and_then(|node| context.text(node, "the name of the profile"));
+    let name = fields.get("name").and_then(|node| context.text(node, "the name of the profile"));
     if let Some(node) = fields.get("hosts") {
         context.hosts = hosts(context, node);
         // Without them every parallel list would be a second, misleading fault.
         context.hosts.as_ref()?;
     }
-    let modules = fields
-        .get("modules")
-        .map(|node| modules::read(context, node))
-        .unwrap_or_default();
-    let interfaces = fields
-        .get("interfaces")
-        .map(|node| interfaces::read(context, node))
-        .unwrap_or_default();
-    let smoke = fields
-        .get("smoke")
-        .and_then(|node| smoke::read(context, node));
+    let modules =
+        fields.get("modules").map(|node| modules::read(context, node)).unwrap_or_default();
+    let interfaces =
+        fields.get("interfaces").map(|node| interfaces::read(context, node)).unwrap_or_default();
+    let smoke = fields.get("smoke").and_then(|node| smoke::read(context, node));
     let asks = fields.get("modules").is_some() || fields.get("interfaces").is_some();
     // A misspelt key is the likelier fault, and has been told.
     if !asks && context.findings.is_empty() {
@@ -120,9 +106,8 @@ fn version(context: &mut Context<'_>, root: &Node) -> Option<()> {
     let Kind::Map(map) = &root.kind else {
         return Some(());
     };
-    let entry = map
-        .iter()
-        .find(|(key, _)| matches!(&key.kind, Kind::Text(text) if text == "version"));
+    let entry =
+        map.iter().find(|(key, _)| matches!(&key.kind, Kind::Text(text) if text == "version"));
     let Some((_, value)) = entry else {
         let spot = map.first().map_or(root.spot, |(key, _)| key.spot);
         let finding =
@@ -157,10 +142,7 @@ fn hosts(context: &mut Context<'_>, node: &Node) -> Option<Hosts> {
             context.report(Finding::new(part.spot, message));
             return None;
         }
-        names.extend(list.expand().into_iter().map(|value| Spotted {
-            value,
-            spot: part.spot,
-        }));
+        names.extend(list.expand().into_iter().map(|value| Spotted { value, spot: part.spot }));
     }
     if names.is_empty() {
         context.report(Finding::new(node.spot, "`hosts` is an empty list"));
@@ -184,10 +166,7 @@ fn hosts(context: &mut Context<'_>, node: &Node) -> Option<Hosts> {
     }
     // The spot of a list is its bracket or dash; its first entry says more.
     let spot = parts.first().map_or(node.spot, |part| part.spot);
-    Some(Hosts {
-        names: names.into_iter().map(|name| name.value).collect(),
-        spot,
-    })
+    Some(Hosts { names: names.into_iter().map(|name| name.value).collect(), spot })
 }
 
 /// What RFC 1123 allows, and `_`, which many sites have.

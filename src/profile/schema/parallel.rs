@@ -53,9 +53,8 @@ impl Context<'_> {
             self.count_fits(node.spot, list.len(), things)?;
             let mut values = Vec::new();
             for entry in list {
-                let value = self
-                    .text(entry, what)
-                    .and_then(|text| self.checked(entry.spot, parse(&text)));
+                let value =
+                    self.text(entry, what).and_then(|text| self.checked(entry.spot, parse(&text)));
                 values.push(value);
             }
             return values.into_iter().collect::<Option<_>>().map(PerHost::Each);

@@ -69,16 +69,11 @@ pub(super) fn read(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<Spo
             return None;
         }
     };
-    let count = context
-        .hosts
-        .as_ref()
-        .map(|hosts| (hosts.names.len(), hosts.spot));
+    let count = context.hosts.as_ref().map(|hosts| (hosts.names.len(), hosts.spot));
     match (&value, count) {
         (PeerRule::Pair | PeerRule::Ring, None) => {
-            let finding = Finding::new(
-                spot,
-                format!("`peer: {text}` needs `hosts`, the profile has none"),
-            );
+            let finding =
+                Finding::new(spot, format!("`peer: {text}` needs `hosts`, the profile has none"));
             context
                 .report(finding.help("add `hosts: server[1-2]`, or name the peer by its address"));
             return None;
@@ -109,18 +104,13 @@ fn named_host(context: &mut Context<'_>, node: &Node) -> Option<Spotted<PeerRule
     let shown = InvalidValue::new("", &name, "").given;
     let spot = node.spot;
     let Some(hosts) = &context.hosts else {
-        let finding = Finding::new(
-            spot,
-            "a peer by its host name needs `hosts`, the profile has none",
-        );
+        let finding =
+            Finding::new(spot, "a peer by its host name needs `hosts`, the profile has none");
         context.report(finding.help("add `hosts`, or name the peer by its address"));
         return None;
     };
     match select::position(&hosts.names, &name) {
-        Ok(position) => Some(Spotted {
-            value: PeerRule::Host(position),
-            spot,
-        }),
+        Ok(position) => Some(Spotted { value: PeerRule::Host(position), spot }),
         Err(_) => {
             let related = format!("`hosts` is {}", shorten::shorten(&hosts.names));
             let finding = Finding::new(spot, format!("the peer {shown} is not in `hosts`"))
@@ -151,9 +141,6 @@ fn peer_address(
             );
             None
         }
-        None => Some(Spotted {
-            value: PeerRule::Address(address),
-            spot,
-        }),
+        None => Some(Spotted { value: PeerRule::Address(address), spot }),
     }
 }

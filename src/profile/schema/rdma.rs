@@ -28,24 +28,15 @@ pub(super) fn read(context: &mut Context<'_>, node: &Node, spot: Spot) -> Option
     let path_mtu = fields.get("path-mtu").and_then(|node| {
         let bytes = context.integer(node, "an RDMA path MTU", 1..=u64::from(u32::MAX))?;
         let value = context.checked(node.spot, PathMtu::try_from(bytes as u32))?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let software = fields.get("software").and_then(|node| {
         let value = context.value(node, "a software RDMA device, rxe or siw")?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let name = fields.get("name").and_then(|node| {
         let value = context.value(node, "an RDMA device name")?;
-        Some(Spotted {
-            value,
-            spot: node.spot,
-        })
+        Some(Spotted { value, spot: node.spot })
     });
     let Some(node) = fields.get("mode") else {
         let finding = Finding::new(fields.spot, "`rdma` has no `mode`");
@@ -53,14 +44,5 @@ pub(super) fn read(context: &mut Context<'_>, node: &Node, spot: Spot) -> Option
         return None;
     };
     let value = context.value(node, "an RDMA mode")?;
-    Some(Rdma {
-        spot,
-        mode: Spotted {
-            value,
-            spot: node.spot,
-        },
-        path_mtu,
-        software,
-        name,
-    })
+    Some(Rdma { spot, mode: Spotted { value, spot: node.spot }, path_mtu, software, name })
 }

@@ -18,10 +18,8 @@ impl Context<'_> {
             Kind::Text(text) => Some(text.clone()),
             Kind::Number => Some(self.source.slice(node.spot).to_owned()),
             _ => {
-                let finding = Finding::new(
-                    node.spot,
-                    format!("expected {what}, found {}", node.kind_name()),
-                );
+                let finding =
+                    Finding::new(node.spot, format!("expected {what}, found {}", node.kind_name()));
                 let quote = matches!(node.kind, Kind::Bool)
                     .then(|| "put quotes around it if the word itself is meant".to_owned());
                 self.report(finding.maybe_help(quote));
@@ -42,9 +40,7 @@ impl Context<'_> {
 
     /// The value, or a finding of why there is none.
     pub(super) fn checked<T>(&mut self, spot: Spot, result: Result<T, InvalidValue>) -> Option<T> {
-        result
-            .map_err(|error| self.report(invalid(spot, &error)))
-            .ok()
+        result.map_err(|error| self.report(invalid(spot, &error))).ok()
     }
 
     /// One of some words.
@@ -86,11 +82,8 @@ impl Context<'_> {
             Kind::Text(text) => text.as_str(),
             _ => {
                 self.report(
-                    Finding::new(
-                        node.spot,
-                        format!("expected {what}, found {}", node.kind_name()),
-                    )
-                    .help(format!("{what} is {bounds}")),
+                    Finding::new(node.spot, format!("expected {what}, found {}", node.kind_name()))
+                        .help(format!("{what} is {bounds}")),
                 );
                 return None;
             }
@@ -121,10 +114,7 @@ impl Context<'_> {
 
 /// A finding about a value that its type refused.
 pub(super) fn invalid(spot: Spot, error: &InvalidValue) -> Finding {
-    let help = error
-        .suggestion
-        .as_ref()
-        .map(|suggestion| format!("did you mean `{suggestion}`?"));
+    let help = error.suggestion.as_ref().map(|suggestion| format!("did you mean `{suggestion}`?"));
     Finding::new(spot, error.to_string()).maybe_help(help)
 }
 

@@ -34,18 +34,10 @@ pub(super) fn read(context: &mut Context<'_>, node: &Node) -> Option<Smoke> {
     let port = fields
         .get("port")
         .and_then(|node| context.integer(node, "a port for the test", 1024..=65534));
-    let tests = fields
-        .get("tests")
-        .map_or(SmokeWish::TESTS.to_vec(), |node| tests(context, node));
-    let sizes = fields
-        .get("sizes")
-        .map_or(SmokeWish::SIZES.to_vec(), |node| sizes(context, node));
-    let wait = fields
-        .get("wait")
-        .and_then(|node| duration(context, node, "`wait`", 3600));
-    let linger = fields
-        .get("linger")
-        .and_then(|node| duration(context, node, "`linger`", 86400));
+    let tests = fields.get("tests").map_or(SmokeWish::TESTS.to_vec(), |node| tests(context, node));
+    let sizes = fields.get("sizes").map_or(SmokeWish::SIZES.to_vec(), |node| sizes(context, node));
+    let wait = fields.get("wait").and_then(|node| duration(context, node, "`wait`", 3600));
+    let linger = fields.get("linger").and_then(|node| duration(context, node, "`linger`", 86400));
     let expect = fields
         .get("expect")
         .map(|node| expectations::read(context, node, &tests, &sizes))
@@ -71,10 +63,8 @@ fn tests(context: &mut Context<'_>, node: &Node) -> Vec<TestName> {
             continue;
         };
         if tests.contains(&test) {
-            context.report(Finding::new(
-                entry.spot,
-                format!("the test {test} is here a second time"),
-            ));
+            context
+                .report(Finding::new(entry.spot, format!("the test {test} is here a second time")));
         } else {
             tests.push(test);
         }
@@ -108,10 +98,8 @@ fn sizes(context: &mut Context<'_>, node: &Node) -> Vec<u64> {
             continue;
         };
         if sizes.contains(&size) {
-            context.report(Finding::new(
-                entry.spot,
-                format!("the size {size} is here a second time"),
-            ));
+            context
+                .report(Finding::new(entry.spot, format!("the size {size} is here a second time")));
         } else {
             sizes.push(size);
         }
@@ -124,9 +112,7 @@ fn sizes(context: &mut Context<'_>, node: &Node) -> Vec<u64> {
 fn duration(context: &mut Context<'_>, node: &Node, what: &str, longest: u64) -> Option<Duration> {
     let text = context.text(node, "a time such as 60s")?;
     let trimmed = text.trim();
-    let end = trimmed
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(trimmed.len());
+    let end = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
     let factor = match unit.trim_start() {
         "s" => Some(1),
@@ -142,10 +128,8 @@ fn duration(context: &mut Context<'_>, node: &Node, what: &str, longest: u64) ->
     match seconds {
         Some(seconds) if (1..=longest).contains(&seconds) => Some(Duration::from_secs(seconds)),
         Some(_) => {
-            let finding = Finding::new(
-                node.spot,
-                format!("{what} is from 1s to {}h", longest / 3600),
-            );
+            let finding =
+                Finding::new(node.spot, format!("{what} is from 1s to {}h", longest / 3600));
             context.report(finding);
             None
         }

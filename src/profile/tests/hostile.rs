@@ -24,11 +24,7 @@ const BASES: [&str; 5] = [
 fn refused(content: &[u8]) -> String {
     let begin = Instant::now();
     let error = Profile::parse(content, "p").unwrap_err().to_string();
-    assert!(
-        begin.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        begin.elapsed()
-    );
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
     assert!(error.len() < 40_000, "{} bytes of error", error.len());
     error.lines().next().unwrap().to_owned()
 }
@@ -41,40 +37,24 @@ fn an_alias_bomb_ends_in_an_error() {
         writeln!(bomb, "a{level}: &a{level} [{}]", vec![below; 10].join(", ")).unwrap();
     }
     let text = refused(bomb.as_bytes());
-    assert!(
-        text.ends_with("the aliases stand for more than 10000 values"),
-        "{text}"
-    );
+    assert!(text.ends_with("the aliases stand for more than 10000 values"), "{text}");
 }
 
 #[test]
 fn deep_nesting_ends_in_an_error() {
     for (open, close) in [("[", "]"), ("{a: ", "}")] {
-        let deep = format!(
-            "version: 1\na: {}{}\n",
-            open.repeat(100_000),
-            close.repeat(100_000)
-        );
+        let deep = format!("version: 1\na: {}{}\n", open.repeat(100_000), close.repeat(100_000));
         let text = refused(deep.as_bytes());
-        assert!(
-            text.ends_with("lists and keys are nested more than 24 deep"),
-            "{text}"
-        );
+        assert!(text.ends_with("lists and keys are nested more than 24 deep"), "{text}");
     }
     let text = refused(format!("{}x\n", "- ".repeat(100_000)).as_bytes());
-    assert!(
-        text.ends_with("lists and keys are nested more than 24 deep"),
-        "{text}"
-    );
+    assert!(text.ends_with("lists and keys are nested more than 24 deep"), "{text}");
     let mut steps = String::new();
     for depth in 0..1000 {
         writeln!(steps, "{:depth$}a:", "").unwrap();
     }
     let text = refused(steps.as_bytes());
-    assert!(
-        text.ends_with("lists and keys are nested more than 24 deep"),
-        "{text}"
-    );
+    assert!(text.ends_with("lists and keys are nested more than 24 deep"), "{text}");
 }
 
 #[test]
@@ -89,18 +69,15 @@ fn a_file_over_1_mib_is_refused_before_it_is_parsed() {
 #[test]
 fn a_megabyte_of_one_thing_ends_soon() {
     let long_key = format!("version: 1\n{}: 1\n", "k".repeat(1_000_000));
-    let many_keys = (0..90_000).fold(String::from("version: 1\n"), |text, n| {
-        text + &format!("k{n}: 1\n")
-    });
+    let many_keys =
+        (0..90_000).fold(String::from("version: 1\n"), |text, n| text + &format!("k{n}: 1\n"));
     let same_keys = format!("version: 1\n{}", "name: x\n".repeat(120_000));
     let many_hosts = format!("version: 1\nhosts: [{}]\n", "h,".repeat(400_000));
     let brackets = format!("version: 1\nhosts: x{}[0-65535]\n", "[1]".repeat(300_000));
     let quotes = format!("version: 1\nname: \"{}\n", "\\".repeat(1_000_000));
     let tabs = "\tx\n".repeat(300_000);
     let lines = "\n".repeat(1 << 20);
-    for content in [
-        long_key, many_keys, same_keys, many_hosts, brackets, quotes, tabs, lines,
-    ] {
+    for content in [long_key, many_keys, same_keys, many_hosts, brackets, quotes, tabs, lines] {
         refused(content.as_bytes());
     }
 }
@@ -135,10 +112,7 @@ fn what_is_no_file_is_refused_without_waiting() {
         text.rsplit(": ").next().unwrap().to_owned()
     };
     assert_eq!(reason(folder.path()), "it is a folder; name the file in it");
-    assert_eq!(
-        reason(Path::new("/dev/zero")),
-        "it is a device or a pipe, not a file"
-    );
+    assert_eq!(reason(Path::new("/dev/zero")), "it is a device or a pipe, not a file");
     assert_eq!(reason(&folder.path().join("none")), "there is no such file");
     let fifo = folder.path().join("fifo");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -146,15 +120,9 @@ fn what_is_no_file_is_refused_without_waiting() {
     let large = folder.path().join("large");
     let mut file = std::fs::File::create(&large).unwrap();
     file.write_all(&vec![b'#'; (1 << 20) + 1]).unwrap();
-    assert_eq!(
-        reason(&large),
-        "it is larger than 1 MiB, which no profile is"
-    );
+    assert_eq!(reason(&large), "it is larger than 1 MiB, which no profile is");
     file.set_len(1 << 40).unwrap();
-    assert_eq!(
-        reason(&large),
-        "it is larger than 1 MiB, which no profile is"
-    );
+    assert_eq!(reason(&large), "it is larger than 1 MiB, which no profile is");
 }
 
 #[test]
@@ -162,10 +130,7 @@ fn a_good_file_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grt.yaml");
     std::fs::write(&path, GOOD).unwrap();
-    assert_eq!(
-        Profile::load(&path).unwrap().hosts(),
-        ["server1", "server2"]
-    );
+    assert_eq!(Profile::load(&path).unwrap().hosts(), ["server1", "server2"]);
 }
 
 #[test]
@@ -174,10 +139,7 @@ fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
     let windows = format!("\u{feff}{}", GOOD.replace('\n', "\r\n"));
     let windows = Profile::parse(windows.as_bytes(), "p").unwrap();
     for host in plain.hosts() {
-        assert_eq!(
-            plain.for_host(host).unwrap(),
-            windows.for_host(host).unwrap()
-        );
+        assert_eq!(plain.for_host(host).unwrap(), windows.for_host(host).unwrap());
     }
 }
 

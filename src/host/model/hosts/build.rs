@@ -20,20 +20,12 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(name: &str, kernel: &str) -> Host {
-        let mut facts = Facts {
-            format: FORMAT,
-            host: name.to_owned(),
-            ..Facts::default()
-        };
+        let mut facts = Facts { format: FORMAT, host: name.to_owned(), ..Facts::default() };
         let evidence = &mut facts.evidence;
         evidence.kernel_release = kernel.to_owned();
         evidence.modules_disabled = read(false, "/proc/sys/kernel/modules_disabled");
         evidence.lockdown = read("none".to_owned(), "/sys/kernel/security/lockdown");
-        let root = Privilege {
-            net_admin: true,
-            sys_module: true,
-            root: true,
-        };
+        let root = Privilege { net_admin: true, sys_module: true, root: true };
         evidence.privilege = read(root, "/proc/self/status");
         evidence.users = read(Users::default(), "/proc/*/fd");
         let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
@@ -61,61 +53,29 @@ impl Host {
         state.configfs = read(BTreeMap::new(), "/sys/kernel/config");
         facts.identity.netdevs = read(BTreeMap::new(), "/sys/class/net");
         facts.identity.rdma = read(BTreeMap::new(), "/sys/class/infiniband");
-        let mut host = Host {
-            facts,
-            names: Vec::new(),
-            load: Vec::new(),
-        };
+        let mut host = Host { facts, names: Vec::new(), load: Vec::new() };
         host.loopback();
         host
     }
 
     fn loopback(&mut self) {
-        let lo = Netdev {
-            index: 1,
-            kind: NetdevKind::Loopback,
-            ..Netdev::default()
-        };
+        let lo = Netdev { index: 1, kind: NetdevKind::Loopback, ..Netdev::default() };
         let addresses = ["127.0.0.1/8", "::1/128"];
-        let host_scope = |text: &str| {
-            Some(Address {
-                scope: 254,
-                ..Address::plain(text.parse().ok()?)
-            })
-        };
+        let host_scope =
+            |text: &str| Some(Address { scope: 254, ..Address::plain(text.parse().ok()?) });
         let addresses = addresses.into_iter().filter_map(host_scope).collect();
-        self.netdev(
-            "lo",
-            lo,
-            LinkState {
-                up: true,
-                mtu: 65536,
-                addresses,
-            },
-        );
+        self.netdev("lo", lo, LinkState { up: true, mtu: 65536, addresses });
     }
 
     /// Registers module files; those that every such host has loaded get loaded.
     pub(super) fn modules(&mut self, modules: Vec<Module>) {
         let release = self.facts.evidence.kernel_release.clone();
-        for Module {
-            name,
-            mut file,
-            loaded,
-        } in modules
-        {
-            let folder = if file.in_tree {
-                "kernel/drivers"
-            } else {
-                "updates"
-            };
+        for Module { name, mut file, loaded } in modules {
+            let folder = if file.in_tree { "kernel/drivers" } else { "updates" };
             file.path = format!("/lib/modules/{release}/{folder}/{name}.ko.xz");
             file.vermagic = Some(format!("{release} SMP mod_unload modversions"));
             let path = file.path.clone();
-            self.facts
-                .evidence
-                .module_files
-                .insert(name.to_owned(), read(Some(file), &path));
+            self.facts.evidence.module_files.insert(name.to_owned(), read(Some(file), &path));
             let state = read(ModuleState::default(), &format!("/sys/module/{name}"));
             self.facts.state.modules.insert(name.to_owned(), state);
             if loaded {
@@ -126,18 +86,15 @@ impl Host {
 
     /// Loads a module once the host is complete.
     pub(super) fn load(&mut self, module: &str, parameters: &[(&str, &str)]) {
-        let parameters = parameters
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let parameters =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         self.load.push((module.to_owned(), parameters.collect()));
     }
 
     /// Names of RDMA devices by interface.
     pub(super) fn names(&mut self, names: &[(&str, &str)]) {
-        self.names = names
-            .iter()
-            .map(|(on, name)| ((*on).to_owned(), (*name).to_owned()))
-            .collect();
+        self.names =
+            names.iter().map(|(on, name)| ((*on).to_owned(), (*name).to_owned())).collect();
     }
 
     /// devlink's modes of the ice ports.
@@ -149,10 +106,7 @@ impl Host {
                 ("enable_iwarp".to_owned(), runtime(iwarp)),
                 ("enable_roce".to_owned(), runtime(roce)),
             ]);
-            self.facts
-                .state
-                .devlink
-                .insert(device, read(shown, "devlink param get"));
+            self.facts.state.devlink.insert(device, read(shown, "devlink param get"));
         }
     }
 
@@ -167,10 +121,9 @@ impl Host {
 
     pub(super) fn address(&mut self, netdev: &str, text: &str) {
         let links = self.facts.state.links.get_mut();
-        if let (Some(link), Ok(prefix)) = (
-            links.and_then(|links| links.get_mut(netdev)),
-            text.parse::<IpPrefix>(),
-        ) {
+        if let (Some(link), Ok(prefix)) =
+            (links.and_then(|links| links.get_mut(netdev)), text.parse::<IpPrefix>())
+        {
             link.addresses.insert(Address::plain(prefix));
         }
     }

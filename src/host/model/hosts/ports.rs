@@ -45,14 +45,9 @@ impl Host {
                 protocol: 4,
                 scope: 0,
             };
-            self.facts
-                .state
-                .routes
-                .get_mut()
-                .into_iter()
-                .for_each(|routes| {
-                    routes.insert(route.clone());
-                });
+            self.facts.state.routes.get_mut().into_iter().for_each(|routes| {
+                routes.insert(route.clone());
+            });
         }
         if let Some(lifelines) = self.facts.evidence.lifelines.get_mut() {
             let session = address.split('/').next().unwrap_or_default().to_owned();
@@ -114,12 +109,7 @@ impl Host {
     fn port(&mut self, port: Port) {
         let at = format!("/sys/class/net/{}", port.name);
         let mac = MacAddr(port.mac);
-        let bdf = port.bdf.map(|(bus, device, function)| Bdf {
-            domain: 0,
-            bus,
-            device,
-            function,
-        });
+        let bdf = port.bdf.map(|(bus, device, function)| Bdf { domain: 0, bus, device, function });
         let index = self.facts.identity.netdevs.get().map_or(1, BTreeMap::len) as u32 + 1;
         let netdev = Netdev {
             index,
@@ -133,25 +123,16 @@ impl Host {
             numa_node: read(port.numa, &format!("{at}/device/numa_node")),
             ..Netdev::default()
         };
-        let mut link = LinkState {
-            up: true,
-            mtu: 1500,
-            addresses: BTreeSet::new(),
-        };
+        let mut link = LinkState { up: true, mtu: 1500, addresses: BTreeSet::new() };
         let eui64 = IpPrefix::new(crate::host::model::ports::eui64(mac).into(), 64);
-        link.addresses.extend(eui64.ok().map(|prefix| Address {
-            scope: 253,
-            ..Address::plain(prefix)
-        }));
+        link.addresses
+            .extend(eui64.ok().map(|prefix| Address { scope: 253, ..Address::plain(prefix) }));
         self.netdev(port.name, netdev, link);
         let info = DriverInfo {
             driver: port.driver.to_owned(),
             version: port.version,
             firmware: port.firmware.to_owned(),
         };
-        self.facts
-            .evidence
-            .drivers
-            .insert(port.name.to_owned(), read(info, "ETHTOOL_GDRVINFO"));
+        self.facts.evidence.drivers.insert(port.name.to_owned(), read(info, "ETHTOOL_GDRVINFO"));
     }
 }

@@ -10,15 +10,8 @@ use crate::values::Software;
 fn refusal(model: &Model, change: Change) -> (Errno, String) {
     let before = model.facts();
     let error = model.act(&change).expect_err("the change is refused");
-    assert_eq!(
-        model.facts(),
-        before,
-        "{change} was refused and changed something"
-    );
-    (
-        Errno::from_raw(error.errno.expect("an errno")),
-        error.to_string(),
-    )
+    assert_eq!(model.facts(), before, "{change} was refused and changed something");
+    (Errno::from_raw(error.errno.expect("an errno")), error.to_string())
 }
 
 fn s1() -> Model {
@@ -43,74 +36,45 @@ fn to(gateway: &str) -> Change {
 #[test]
 fn unknown_interfaces_and_addresses() {
     let text = "set ens9 up: No such device (ENODEV)".to_owned();
-    assert_eq!(
-        refusal(&s1(), set_link("ens9", true)),
-        (Errno::ENODEV, text)
-    );
+    assert_eq!(refusal(&s1(), set_link("ens9", true)), (Errno::ENODEV, text));
     let text = "add 100.0.1.10/24 to ens9: No such device (ENODEV)".to_owned();
-    assert_eq!(
-        refusal(&s1(), add("ens9", "100.0.1.10/24")),
-        (Errno::ENODEV, text)
-    );
+    assert_eq!(refusal(&s1(), add("ens9", "100.0.1.10/24")), (Errno::ENODEV, text));
     let text =
         "remove 1.2.3.4/8 from eno1: Cannot assign requested address (EADDRNOTAVAIL)".to_owned();
-    assert_eq!(
-        refusal(&s1(), remove("eno1", "1.2.3.4/8")),
-        (Errno::EADDRNOTAVAIL, text)
-    );
+    assert_eq!(refusal(&s1(), remove("eno1", "1.2.3.4/8")), (Errno::EADDRNOTAVAIL, text));
     let text = "add 192.168.4.144/24 to eno1: File exists (EEXIST)".to_owned();
-    assert_eq!(
-        refusal(&s1(), add("eno1", "192.168.4.144/24")),
-        (Errno::EEXIST, text)
-    );
+    assert_eq!(refusal(&s1(), add("eno1", "192.168.4.144/24")), (Errno::EEXIST, text));
     // The same address with another prefix is another one in IPv4 and the same one in IPv6.
     let model = s1();
     act(&model, add("eno1", "192.168.4.144/16"));
     act(&model, add("eno1", "2001:db8::1/64"));
-    assert_eq!(
-        refusal(&model, add("eno1", "2001:db8::1/48")).0,
-        Errno::EEXIST
-    );
+    assert_eq!(refusal(&model, add("eno1", "2001:db8::1/48")).0, Errno::EEXIST);
 }
 
 #[test]
 fn mtus_out_of_range() {
     let text = "set ens1f0 MTU 9703: mtu greater than device maximum (EINVAL)".to_owned();
-    assert_eq!(
-        refusal(&s1(), set_mtu("ens1f0", 9703)),
-        (Errno::EINVAL, text)
-    );
+    assert_eq!(refusal(&s1(), set_mtu("ens1f0", 9703)), (Errno::EINVAL, text));
     let text = "set ens1f0 MTU 67: mtu less than device minimum (EINVAL)".to_owned();
     assert_eq!(refusal(&s1(), set_mtu("ens1f0", 67)), (Errno::EINVAL, text));
     let model = s1();
     act(&model, set_mtu("ens1f0", 1000));
-    assert_eq!(
-        refusal(&model, add("ens1f0", "2001:db8::1/64")).0,
-        Errno::EINVAL
-    );
+    assert_eq!(refusal(&model, add("ens1f0", "2001:db8::1/64")).0, Errno::EINVAL);
 }
 
 #[test]
 fn routes() {
     let text =
         "add route 10.0.0.0/8 via 100.0.1.1 dev ens1f0: Nexthop has invalid gateway (ENETUNREACH)";
-    assert_eq!(
-        refusal(&s1(), to("100.0.1.1")),
-        (Errno::ENETUNREACH, text.to_owned())
-    );
+    assert_eq!(refusal(&s1(), to("100.0.1.1")), (Errno::ENETUNREACH, text.to_owned()));
     let model = s1();
     act(&model, add("ens1f0", "100.0.1.10/24"));
     act(&model, to("100.0.1.1"));
     assert_eq!(refusal(&model, to("100.0.1.2")).0, Errno::EEXIST);
-    let Change::AddRoute { route } = to("100.0.1.2") else {
-        unreachable!()
-    };
+    let Change::AddRoute { route } = to("100.0.1.2") else { unreachable!() };
     let text =
         "remove route 10.0.0.0/8 via 100.0.1.2 dev ens1f0: No such process (ESRCH)".to_owned();
-    assert_eq!(
-        refusal(&model, Change::RemoveRoute { route }),
-        (Errno::ESRCH, text)
-    );
+    assert_eq!(refusal(&model, Change::RemoveRoute { route }), (Errno::ESRCH, text));
     act(&model, set_link("ens1f0", false));
     assert_eq!(refusal(&model, to("100.0.1.1")).0, Errno::ENETDOWN);
 }
@@ -122,15 +86,9 @@ fn both_devlink_modes_at_once() {
     let model = Model::complete(hosts::s1_in_kernel());
     let refused = refusal(&model, devlink("enable_roce", true));
     assert_eq!(refused, (Errno::EOPNOTSUPP, text.to_owned()));
-    assert_eq!(
-        refusal(&model, devlink("enable_dust", true)).0,
-        Errno::EINVAL
-    );
+    assert_eq!(refusal(&model, devlink("enable_dust", true)).0, Errno::EINVAL);
     let debian = Model::complete(hosts::s1_debian());
-    assert_eq!(
-        refusal(&debian, devlink("enable_roce", true)).0,
-        Errno::ENODEV
-    );
+    assert_eq!(refusal(&debian, devlink("enable_roce", true)).0, Errno::ENODEV);
     let permanent = Change::SetDevlink {
         device: "pci/0000:02:00.0".to_owned(),
         parameter: "enable_roce".to_owned(),
@@ -148,10 +106,7 @@ fn modules_in_use_missing_or_built_for_another_kernel() {
     assert_eq!(refusal(&s1(), unload("siw")), (Errno::ENOENT, text));
     let text = "modprobe nosuch: FATAL: Module nosuch not found in directory \
                 /lib/modules/3.10.0-1127.18.2.el7.x86_64";
-    assert_eq!(
-        refusal(&s1(), load("nosuch", &[])),
-        (Errno::ENOENT, text.to_owned())
-    );
+    assert_eq!(refusal(&s1(), load("nosuch", &[])), (Errno::ENOENT, text.to_owned()));
 
     let edited = |edit: &dyn Fn(&mut Facts)| {
         let model = s1();
@@ -166,30 +121,14 @@ fn modules_in_use_missing_or_built_for_another_kernel() {
     let sealed = edited(&|facts| facts.evidence.modules_disabled = Seen::known(true, "x"));
     assert_eq!(sealed, Errno::EPERM);
     let mixed = edited(&|facts| {
-        facts
-            .evidence
-            .builds
-            .get_mut("ice")
-            .unwrap()
-            .get_mut()
-            .unwrap()
-            .in_tree = true;
+        facts.evidence.builds.get_mut("ice").unwrap().get_mut().unwrap().in_tree = true;
     });
     assert_eq!(mixed, Errno::EINVAL);
     let model = s1();
     act(&model, unload("irdma"));
-    assert_eq!(
-        refusal(&model, load("irdma", &[("roce_ena", "yes")])).0,
-        Errno::EINVAL
-    );
+    assert_eq!(refusal(&model, load("irdma", &[("roce_ena", "yes")])).0, Errno::EINVAL);
     model.edit(|facts| {
-        let build = facts
-            .evidence
-            .builds
-            .get_mut("e1000e")
-            .unwrap()
-            .get_mut()
-            .unwrap();
+        let build = facts.evidence.builds.get_mut("e1000e").unwrap().get_mut().unwrap();
         build.builtin = true;
     });
     assert_eq!(refusal(&model, unload("e1000e")).0, Errno::ENOENT);
@@ -209,9 +148,7 @@ fn the_out_of_tree_irdma_stays_while_it_has_a_configfs_directory() {
 #[test]
 fn configfs() {
     let model = Model::complete(hosts::mlx5());
-    let make = |path: &str| Change::MakeConfigfs {
-        path: path.to_owned(),
-    };
+    let make = |path: &str| Change::MakeConfigfs { path: path.to_owned() };
     let write = |path: &str, value: &str| Change::WriteConfigfs {
         path: path.to_owned(),
         value: value.to_owned(),
@@ -221,10 +158,7 @@ fn configfs() {
     assert_eq!(refusal(&model, make("rdma_cm/mlx5_0")).0, Errno::EEXIST);
     assert_eq!(refusal(&model, make("rdma_cm/mlx5_0/more")).0, Errno::EPERM);
     assert_eq!(refusal(&model, write(mode, "RoCE v3")).0, Errno::EINVAL);
-    assert_eq!(
-        refusal(&model, write("rdma_cm/none/ports/1/x", "1")).0,
-        Errno::ENOENT
-    );
+    assert_eq!(refusal(&model, write("rdma_cm/none/ports/1/x", "1")).0, Errno::ENOENT);
     act(&model, write(mode, "IB/RoCE v1"));
     let shown = model.facts().state.configfs.get().unwrap()[mode].clone();
     assert_eq!(shown.as_deref(), Some("IB/RoCE v1"));
@@ -232,11 +166,7 @@ fn configfs() {
     assert_eq!(refusal(&model, write(mode, "RoCE v2")).0, Errno::ENODEV);
     act(&model, load("mlx5_ib", &[]));
     let shown = model.facts().state.configfs.get().unwrap()[mode].clone();
-    assert_eq!(
-        shown.as_deref(),
-        Some("RoCE v2"),
-        "the setting went with the device"
-    );
+    assert_eq!(shown.as_deref(), Some("RoCE v2"), "the setting went with the device");
 }
 
 #[test]
@@ -273,9 +203,7 @@ fn everything_without_privilege() {
     ] {
         assert_eq!(refusal(&model, change).0, Errno::EPERM);
     }
-    let make = Change::MakeConfigfs {
-        path: "rdma_cm/irdma1".to_owned(),
-    };
+    let make = Change::MakeConfigfs { path: "rdma_cm/irdma1".to_owned() };
     assert_eq!(refusal(&model, make).0, Errno::EACCES);
     // What root's apply would do can be foretold for anybody.
     let predictor = Model::new(model.facts());

@@ -22,9 +22,7 @@ fn on_host(context: &Context<'_>, position: usize) -> String {
 }
 
 pub(super) fn check_selectors(context: &mut Context<'_>, interfaces: &[Interface], hosts: usize) {
-    let differ = interfaces
-        .iter()
-        .any(|interface| matches!(interface.selector, PerHost::Each(_)));
+    let differ = interfaces.iter().any(|interface| matches!(interface.selector, PerHost::Each(_)));
     for position in 0..if differ { hosts } else { 1 } {
         let mut seen: HashMap<&Selector, Spot> = HashMap::new();
         let mut found = false;
@@ -34,17 +32,11 @@ pub(super) fn check_selectors(context: &mut Context<'_>, interfaces: &[Interface
             };
             if let Some(first) = seen.insert(selector, interface.spot) {
                 found = true;
-                let host = if differ {
-                    on_host(context, position)
-                } else {
-                    String::new()
-                };
-                let finding = Finding::new(
-                    interface.spot,
-                    format!("{selector} is here a second time{host}"),
-                )
-                .related(first, "it is here already")
-                .help("write all that is asked of an interface in one entry");
+                let host = if differ { on_host(context, position) } else { String::new() };
+                let finding =
+                    Finding::new(interface.spot, format!("{selector} is here a second time{host}"))
+                        .related(first, "it is here already")
+                        .help("write all that is asked of an interface in one entry");
                 context.report(finding);
             }
         }
@@ -81,11 +73,7 @@ pub(super) fn check_addresses(context: &mut Context<'_>, interfaces: &[Interface
                 // Every interface has a link-local address, in the same network.
                 let link_local =
                     matches!(prefix.ip(), IpAddr::V6(ip) if ip.is_unicast_link_local());
-                (!link_local).then_some(Owned {
-                    prefix,
-                    interface,
-                    address,
-                })
+                (!link_local).then_some(Owned { prefix, interface, address })
             })
             .collect();
         for entry in &owned {
@@ -122,10 +110,7 @@ fn find_overlap<'a>(owned: &[Owned<'a>]) -> Option<(Owned<'a>, Owned<'a>)> {
     sorted.sort_by_key(|entry| (entry.prefix.network().ip(), entry.prefix.length()));
     let mut open: Vec<Owned<'a>> = Vec::new();
     for entry in sorted {
-        while open
-            .last()
-            .is_some_and(|outer| !outer.prefix.overlaps(entry.prefix))
-        {
+        while open.last().is_some_and(|outer| !outer.prefix.overlaps(entry.prefix)) {
             open.pop();
         }
         if let Some(outer) = open.iter().find(|outer| outer.interface != entry.interface) {
@@ -161,10 +146,7 @@ fn report_overlap(
         name(&second)
     );
     let mut help = "give each port a subnet of its own: in a shared one the kernel sends the traffic of both through either, and a test may measure the other card".to_owned();
-    if [first, second]
-        .iter()
-        .any(|entry| is_classful(entry.prefix))
-    {
+    if [first, second].iter().any(|entry| is_classful(entry.prefix)) {
         help.push_str("; the prefix here is the one that `ifconfig` takes from the address class");
     }
     let finding = Finding::new(second.address.spot, message)

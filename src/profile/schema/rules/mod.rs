@@ -34,15 +34,9 @@ pub(super) fn check(
         return;
     }
     let hosts = context.hosts.as_ref().map_or(1, |hosts| hosts.names.len());
-    let entries: usize = interfaces
-        .iter()
-        .map(|interface| 1 + interface.addresses().count())
-        .sum();
+    let entries: usize = interfaces.iter().map(|interface| 1 + interface.addresses().count()).sum();
     if hosts.saturating_mul(entries) > LIMIT {
-        let spot = context
-            .hosts
-            .as_ref()
-            .map_or(Spot::new(0, 0), |hosts| hosts.spot);
+        let spot = context.hosts.as_ref().map_or(Spot::new(0, 0), |hosts| hosts.spot);
         let message = format!(
             "{hosts} hosts with {entries} interfaces and addresses are more than one profile can have"
         );
@@ -57,15 +51,10 @@ pub(super) fn check(
 }
 
 fn check_smoke(context: &mut Context<'_>, interfaces: &[Interface], smoke: &Smoke, hosts: usize) {
-    let ports: Vec<&Interface> = interfaces
-        .iter()
-        .filter(|interface| interface.rdma.is_some())
-        .collect();
+    let ports: Vec<&Interface> =
+        interfaces.iter().filter(|interface| interface.rdma.is_some()).collect();
     let Some(first) = ports.first() else {
-        let finding = Finding::new(
-            smoke.spot,
-            "`smoke` tests RDMA, but no interface has `rdma`",
-        );
+        let finding = Finding::new(smoke.spot, "`smoke` tests RDMA, but no interface has `rdma`");
         context.report(
             finding.help("add `rdma: {mode: rocev2}` to the interface that is to be tested"),
         );
@@ -87,11 +76,8 @@ fn check_smoke(context: &mut Context<'_>, interfaces: &[Interface], smoke: &Smok
         PeerRule::Address(address) => {
             let near = |port: &&Interface| {
                 (0..hosts).any(|position| {
-                    port.addresses().any(|own| {
-                        own.prefix
-                            .at(position)
-                            .is_some_and(|own| own.contains(address))
-                    })
+                    port.addresses()
+                        .any(|own| own.prefix.at(position).is_some_and(|own| own.contains(address)))
                 })
             };
             if ports.len() > 1 && !ports.iter().any(near) {

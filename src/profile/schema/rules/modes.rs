@@ -63,11 +63,8 @@ pub(super) fn check_rdma(context: &mut Context<'_>, interface: &Interface) {
     if let Some(state) = interface.state
         && state.value == LinkState::Down
     {
-        let finding = Finding::new(
-            state.spot,
-            "an interface that is down has no active RDMA port",
-        )
-        .related(rdma.spot, "`rdma` is asked for here");
+        let finding = Finding::new(state.spot, "an interface that is down has no active RDMA port")
+            .related(rdma.spot, "`rdma` is asked for here");
         context.report(finding.help("write `state: up`, or take `rdma` out"));
     }
 }
@@ -99,11 +96,7 @@ pub(super) fn check_mtu(context: &mut Context<'_>, interface: &Interface) {
     {
         let finding = Finding::new(
             mtu.spot,
-            format!(
-                "IPv6 needs an MTU of {} or more, not {}",
-                Mtu::IPV6_MINIMUM,
-                mtu.value
-            ),
+            format!("IPv6 needs an MTU of {} or more, not {}", Mtu::IPV6_MINIMUM, mtu.value),
         )
         .related(address.spot, "an IPv6 address is asked for here");
         context.report(finding);
@@ -112,16 +105,12 @@ pub(super) fn check_mtu(context: &mut Context<'_>, interface: &Interface) {
 
 pub(super) fn check_device_names(context: &mut Context<'_>, interfaces: &[Interface]) {
     let mut seen = HashMap::new();
-    let names = interfaces
-        .iter()
-        .filter_map(|interface| interface.rdma.as_ref()?.name.as_ref());
+    let names = interfaces.iter().filter_map(|interface| interface.rdma.as_ref()?.name.as_ref());
     for name in names {
         if let Some(first) = seen.insert(name.value.as_str(), name.spot) {
-            let finding = Finding::new(
-                name.spot,
-                format!("two software devices are named {}", name.value),
-            )
-            .related(first, "the first one is here");
+            let finding =
+                Finding::new(name.spot, format!("two software devices are named {}", name.value))
+                    .related(first, "the first one is here");
             context.report(finding);
         }
     }
@@ -167,20 +156,13 @@ pub(super) fn check_roce_ena(
     modules: &[Module],
     interfaces: &[Interface],
 ) {
-    let Some(irdma) = modules
-        .iter()
-        .find(|module| module.wish.name.as_str() == "irdma")
-    else {
+    let Some(irdma) = modules.iter().find(|module| module.wish.name.as_str() == "irdma") else {
         return;
     };
     let Some(value) = irdma.wish.parameters.get("roce_ena") else {
         return;
     };
-    let spot = irdma
-        .parameter_spots
-        .get("roce_ena")
-        .copied()
-        .unwrap_or(irdma.name_spot);
+    let spot = irdma.parameter_spots.get("roce_ena").copied().unwrap_or(irdma.name_spot);
     let on = match value.as_str() {
         "0" | "0x0" => false,
         text if is_number(text) => true,
