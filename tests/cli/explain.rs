@@ -31,9 +31,24 @@ fn an_id_is_explained() {
 
 #[test]
 fn a_misspelt_id_gets_the_close_ones() {
-    insta::assert_snapshot!(Run::new().run("explain rdma.mod"), @"");
-    insta::assert_snapshot!(Run::new().run("explain mtu"), @"");
-    insta::assert_snapshot!(Run::new().run("explain xyzzy"), @"");
+    insta::assert_snapshot!(Run::new().run("explain rdma.mod"), @r"
+    exit code 2
+    --- stderr
+    error: there is no claim with the id `rdma.mod`
+      fix: did you mean rdma.mode? `roce-setup explain` lists all ids
+    ");
+    insta::assert_snapshot!(Run::new().run("explain mtu"), @r"
+    exit code 2
+    --- stderr
+    error: there is no claim with the id `mtu`
+      fix: did you mean link.mtu? `roce-setup explain` lists all ids
+    ");
+    insta::assert_snapshot!(Run::new().run("explain xyzzy"), @r"
+    exit code 2
+    --- stderr
+    error: there is no claim with the id `xyzzy`
+      fix: `roce-setup explain` lists all ids
+    ");
 }
 
 #[test]
