@@ -10,38 +10,38 @@ use roce_setup::facts::Facts;
 use tempfile::TempDir;
 
 /// A run of the program in a folder of its own, without environment.
-pub struct Run {
+pub(crate) struct Run {
     folder: TempDir,
 }
 
 /// What came of it: exit code, stdout, stderr.
-pub struct Ran {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Run {
-    pub fn new() -> Run {
+    pub(crate) fn new() -> Run {
         Run { folder: tempfile::tempdir().expect("a scratch folder") }
     }
 
     /// A host of the library as `host.json`.
-    pub fn on(facts: &Facts) -> Run {
+    pub(crate) fn on(facts: &Facts) -> Run {
         Run::new().file("host.json", &facts.to_json())
     }
 
-    pub fn file(self, name: &str, content: &str) -> Run {
+    pub(crate) fn file(self, name: &str, content: &str) -> Run {
         fs::write(self.folder.path().join(name), content).expect("a file in the scratch folder");
         self
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Runs `roce-setup` with these words as arguments.
-    pub fn run(&self, arguments: &str) -> Ran {
+    pub(crate) fn run(&self, arguments: &str) -> Ran {
         let output = Command::cargo_bin("roce-setup")
             .expect("the program")
             .current_dir(self.path())
@@ -55,7 +55,7 @@ impl Run {
 }
 
 impl Ran {
-    pub fn of(output: Output) -> Ran {
+    pub(crate) fn of(output: Output) -> Ran {
         Ran {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).expect("UTF-8 on stdout"),
@@ -64,7 +64,7 @@ impl Ran {
     }
 
     /// Stdout as JSON.
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("no JSON document: {error}\n{self}"))
     }
