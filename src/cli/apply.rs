@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::answer::Answer;
-use super::args::{ApplyArgs, Global};
+use super::args::{ApplyArgs, Global, UndoOn};
 use super::error::{CliError, Kind};
 use super::progress::{self, Follow, Progress};
 use super::signals::Stop;
@@ -16,7 +16,8 @@ use crate::host::Look;
 use crate::host::linux::Linux;
 use crate::profile::{HostProfile, SmokeWish};
 use crate::proof::{Proof, Way};
-use crate::report::{Outcome, Report, Verdict};
+use crate::report::{Finding, Outcome, Report, Verdict};
+use crate::smoke::SmokeOutcome;
 
 pub(super) fn run(
     args: &ApplyArgs,
@@ -33,19 +34,28 @@ pub(super) fn run(
     let wants_stop = move || stop.wanted();
     let follow = Follow { progress: progress.as_ref(), stop: &wants_stop };
     let intent = Intent { claims: &claims, guard };
-    let applied =
+    let mut applied =
         engine::apply(&host, &host, &intent, &follow).map_err(|error| source::unseen(&error))?;
-    stop.release();
+    let undo_on_link = args.undo_on == Some(UndoOn::Link);
+    if !undo_on_link {
+        stop.release();
+    }
     let smoke = profile.smoke.clone().filter(|_| !args.no_smoke).map(|mut wish| {
         wish.wait = stop.left().map_or(wish.wait, |left| left.min(wish.wait));
         wish
     });
-    let mut report = prove(&profile, smoke.as_ref(), applied, progress.as_ref());
-    if args.no_smoke && profile.smoke.is_some() {
-        report.notes.push("link NOT tested (--no-smoke)".to_owned());
+    let proven = prove(&profile, smoke.as_ref(), &mut applied, progress.as_ref());
+    if undo_on_link && applied.findings.iter().chain(&proven.findings).any(is_link_failure) {
+        applied = engine::take_back(applied, &host, &host, &intent, &follow);
     }
     progress.clear();
     drop(progress);
+    let mut report = Report::of_apply(Some(source::name(&profile)), applied);
+    report.add_smoke(proven.outcomes, proven.findings);
+    report.notes.extend(proven.notes);
+    if args.no_smoke && profile.smoke.is_some() {
+        report.notes.push("link NOT tested (--no-smoke)".to_owned());
+    }
     Answer::of_report(&report, global)
 }
 
@@ -62,34 +72,41 @@ fn lock(host: &Linux, guard: &Guard) -> Result<Option<Lock>, CliError> {
     })
 }
 
-/// The report, with the smoke test where the host itself is as wanted.
+/// What the smoke tests of the ports found.
+#[derive(Default)]
+struct Proven {
+    outcomes: Vec<SmokeOutcome>,
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+}
+
+/// Tests the links where the host itself is as wanted.
 fn prove(
     profile: &HostProfile,
     smoke: Option<&SmokeWish>,
-    mut applied: Applied,
+    applied: &mut Applied,
     progress: &dyn Progress,
-) -> Report {
-    let name = Some(source::name(profile));
-    let Some(wish) = smoke.filter(|_| is_ready(&applied)) else {
-        return Report::of_apply(name, applied);
-    };
+) -> Proven {
+    let Some(wish) = smoke.filter(|_| is_ready(applied)) else { return Proven::default() };
     let proof = Proof::new(profile, wish, Way::Rendezvous, None);
     let (outcomes, findings) =
         proof.run(&mut applied.facts, &applied.findings, &mut |port, event| {
             progress::tell(progress, port, &event);
         });
-    let mut report = Report::of_apply(name, applied);
-    report.add_smoke(outcomes, findings);
-    report.notes.extend(proof.notes);
-    report
+    Proven { outcomes, findings, notes: proof.notes }
 }
 
 /// Nothing but the link may be at fault; what hangs on it is skipped and shown.
 fn is_ready(applied: &Applied) -> bool {
-    let local_fault = applied.findings.iter().any(|finding| {
-        finding.severity == Severity::Error
-            && matches!(finding.verdict, Verdict::Unmet { .. })
-            && entry(&finding.id).is_none_or(|entry| entry.blame == Blame::Local)
-    });
-    !local_fault && matches!(applied.outcome, Outcome::Met | Outcome::Unmet | Outcome::NoVerdict)
+    let is_local = |finding: &Finding| is_failure(finding) && !is_link_failure(finding);
+    !applied.findings.iter().any(is_local)
+        && matches!(applied.outcome, Outcome::Met | Outcome::Unmet | Outcome::NoVerdict)
+}
+
+fn is_failure(finding: &Finding) -> bool {
+    finding.severity == Severity::Error && matches!(finding.verdict, Verdict::Unmet { .. })
+}
+
+fn is_link_failure(finding: &Finding) -> bool {
+    is_failure(finding) && entry(&finding.id).is_some_and(|entry| entry.blame == Blame::Link)
 }

@@ -7,7 +7,7 @@ use super::source;
 use crate::claims::{Depth, for_host, general};
 use crate::engine;
 use crate::facts::Scope;
-use crate::report::Report;
+use crate::report::{Outcome, Report};
 
 pub(super) fn run(args: &CheckArgs, global: &Global) -> Result<Answer, CliError> {
     let look = source::look(args.facts.as_deref(), global)?;
@@ -25,6 +25,13 @@ pub(super) fn run(args: &CheckArgs, global: &Global) -> Result<Answer, CliError>
         }
     };
     let judged = engine::check(look, &claims).map_err(|error| source::unseen(&error))?;
-    let report = Report::of_check("check", profile.as_ref().map(source::name), judged);
+    let without_rdma = judged.facts.identity.rdma.get().is_some_and(|all| all.is_empty());
+    let source = judged.facts.identity.rdma.source().to_owned();
+    let mut report = Report::of_check("check", profile.as_ref().map(source::name), judged);
+    // Nothing is green by absence: without a profile and without a device nothing was judged.
+    if profile.is_none() && without_rdma && report.outcome == Outcome::Met {
+        report.outcome = Outcome::NoVerdict;
+        report.notes.push(format!("this host has no RDMA device ({source})"));
+    }
     Answer::of_report(&report, global)
 }

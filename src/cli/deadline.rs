@@ -44,8 +44,8 @@ impl Look for Timed {
             })
             .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
         match receiver.recv_timeout(self.end.saturating_duration_since(Instant::now())) {
-            Ok(looked) => looked,
-            Err(mpsc::RecvTimeoutError::Timeout) => Err(failed(PASSED.to_owned())),
+            Ok(looked) if Instant::now() < self.end => looked,
+            Ok(_) | Err(mpsc::RecvTimeoutError::Timeout) => Err(failed(PASSED.to_owned())),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 Err(failed("the look ended without an answer".to_owned()))
             }

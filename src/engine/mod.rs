@@ -3,6 +3,7 @@
 //! `check` judges one look. `plan` runs the whole loop on a [`Model`] of the host, `apply` first
 //! does the same and then runs it on the machine. Success is what the second look shows.
 
+mod back;
 mod converge;
 mod guard;
 mod journal;
@@ -14,6 +15,7 @@ mod tests;
 mod undo;
 mod watch;
 
+pub use back::{WayBack, take_back};
 pub use guard::Guard;
 pub use lock::{Lock, LockError};
 pub use watch::{Event, Silent, Watch};
@@ -73,6 +75,8 @@ pub struct Applied {
     pub outcome: Outcome,
     /// What else must be said.
     pub notes: Vec<String>,
+    /// What [`take_back`] needs; none where nothing is left to be undone.
+    pub way_back: Option<WayBack>,
 }
 
 /// Judges one look.
@@ -159,6 +163,7 @@ pub fn apply(
             refusals: Vec::new(),
             differences: Vec::new(),
             notes,
+            way_back: Some(WayBack { journal, before }),
         });
     };
     let refusals = match stop {
@@ -186,6 +191,7 @@ pub fn apply(
         differences,
         outcome,
         notes,
+        way_back: None,
     })
 }
 
@@ -217,5 +223,6 @@ fn without_a_change(planned: &Planned, intent: &Intent<'_>) -> Option<Applied> {
         differences: Vec::new(),
         outcome,
         notes: vec!["nothing was changed".to_owned()],
+        way_back: None,
     })
 }

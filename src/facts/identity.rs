@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Seen;
 use crate::values::{Bdf, MacAddr, Software};
@@ -105,8 +106,20 @@ pub struct RdmaDevice {
     #[serde(default)]
     pub uverbs: Seen<Option<String>>,
     /// Ports by number, from 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "numbered")]
     pub ports: BTreeMap<u32, RdmaPort>,
+}
+
+/// A map by number from a format whose keys are texts: below the tag of [`Seen`], serde takes them
+/// for texts only.
+fn numbered<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<u32, T>, D::Error> {
+    let parse = |(key, value): (String, T)| match key.parse() {
+        Ok(number) => Ok((number, value)),
+        Err(_) => Err(D::Error::custom(format!("`{key}` is not a port number"))),
+    };
+    BTreeMap::<String, T>::deserialize(deserializer)?.into_iter().map(parse).collect()
 }
 
 /// A port of an RDMA device.

@@ -1,8 +1,8 @@
 //! The claims with their verdicts, grouped by subject, in the order of the ladder.
 
 use super::style::{Detail, Mark, Page, Tone};
-use crate::claims::{Severity, Subject};
-use crate::report::{ChangeResult, Finding, Report, Verdict};
+use crate::claims::{Blame, Severity, Subject, entry};
+use crate::report::{Finding, Outcome, Report, Verdict};
 
 pub(super) fn write(report: &Report, page: &mut Page) {
     let mut subjects: Vec<&Subject> = Vec::new();
@@ -32,14 +32,12 @@ fn is_shown(finding: &Finding, detail: Detail) -> bool {
     }
 }
 
-/// Whether a planned change mends it; the plan has said already what and why.
+/// Whether the plan mends it. A plan that ends in changes has shown on the model that they mend every
+/// local claim; the plan has said already what and why.
 fn is_due(report: &Report, finding: &Finding) -> bool {
-    matches!(finding.verdict, Verdict::Unmet { .. })
-        && report.changes.iter().any(|record| {
-            record.result == ChangeResult::Planned
-                && record.claim == finding.id
-                && record.subject == finding.subject
-        })
+    report.outcome == Outcome::Drift
+        && matches!(finding.verdict, Verdict::Unmet { .. })
+        && entry(&finding.id).is_some_and(|entry| entry.blame == Blame::Local)
 }
 
 fn write_due(finding: &Finding, page: &mut Page) {

@@ -459,14 +459,13 @@ fn outcome(kind: Kind, ending: Ending) -> SmokeOutcome {
 #[test]
 fn a_link_test_shows_both_ends_the_figures_and_whose_they_are() {
     let mut passed = outcome(Kind::Link, Ending::Passed);
-    let attributable = || Attribution::Attributable {
+    passed.attribution = Attribution::Attributable {
         counters: "/sys/class/infiniband/rdmap2s0f0/ports/1/hw_counters".to_owned(),
         sent_bytes: 5_000_000,
         received_bytes: 6_000_000,
         payload_sent_bytes: 4_900_000,
         payload_received_bytes: 5_900_000,
     };
-    passed.attribution = attributable();
     passed.peer_report = Some(PeerReport {
         host: "server2".to_owned(),
         netdev: "ens1f0".to_owned(),

@@ -36,7 +36,9 @@ fn sentence(report: &Report) -> String {
             format!("{}: {due}", as_profile(report, false))
         }
         Outcome::Undone => with("undone, the host is as before", diagnosis(report)),
-        Outcome::NoVerdict => with("no verdict", unknown(report)),
+        Outcome::NoVerdict => {
+            with("no verdict", unknown(report).or_else(|| report.notes.first().cloned()))
+        }
         Outcome::Refused => {
             let text = match report.command.as_str() {
                 "plan" => "refused, apply would change nothing",
