@@ -11,7 +11,8 @@ use crate::bench::Bench;
 use crate::registry::Scenario;
 
 pub(crate) fn all() -> Vec<Scenario> {
-    [lab_guests::scenarios(), lab_drivers::scenarios(), lab_traffic::scenarios(), s1::scenarios()].concat()
+    [lab_guests::scenarios(), lab_drivers::scenarios(), lab_traffic::scenarios(), s1::scenarios()]
+        .concat()
 }
 
 pub(crate) fn benches() -> Vec<Bench> {

@@ -8,8 +8,14 @@ use crate::registry::{Scenario, scenario};
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let on_two = |name, body| scenario(name, DriverSet::OutOfTree, 2, body);
     vec![
-        on_two("S1: one profile, applied on both hosts at once, leaves a tested RoCEv2 link", at_once),
-        on_two("S1: an apply against a peer that serves tests the link on both ends", against_serve),
+        on_two(
+            "S1: one profile, applied on both hosts at once, leaves a tested RoCEv2 link",
+            at_once,
+        ),
+        on_two(
+            "S1: an apply against a peer that serves tests the link on both ends",
+            against_serve,
+        ),
         on_two("a port outside the profile must be allowed by name", other_port),
         on_two("a process with a verbs device open is named, and nothing is changed", in_use),
         on_two("a cut cable is the diagnosis, and what hangs on it is skipped", cut_cable),
@@ -44,8 +50,10 @@ fn still_reachable(lab: &Lab) {
 
 /// The port as the kernel shows it, without the product: mode, addresses, MTU, parameters.
 fn is_rocev2(node: &Node, address: &str, limits_sel: &str) {
-    node.run("cat /sys/class/infiniband/rdmap2s0f0/node_type /sys/class/infiniband/irdma1/node_type")
-        .prints("1: CA\n1: CA");
+    node.run(
+        "cat /sys/class/infiniband/rdmap2s0f0/node_type /sys/class/infiniband/irdma1/node_type",
+    )
+    .prints("1: CA\n1: CA");
     node.run("cat /sys/class/infiniband/rdmap2s0f0/ports/1/gid_attrs/types/1").prints("RoCE v2");
     node.run("ip -4 -o addr show dev ens1f0 | awk '{print $4}'").prints(address);
     node.run("cat /sys/class/net/ens1f0/mtu").prints("4200");
