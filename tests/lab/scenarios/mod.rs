@@ -7,6 +7,7 @@ mod in_kernel;
 mod lab_drivers;
 mod lab_guests;
 mod lab_traffic;
+mod model;
 mod privilege;
 mod s1;
 mod waiting;
@@ -23,6 +24,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         in_kernel::scenarios(),
         waiting::scenarios(),
         privilege::scenarios(),
+        model::scenarios(),
     ]
     .concat()
 }
