@@ -3,6 +3,7 @@
 
 mod benches;
 mod common;
+mod debian;
 mod in_kernel;
 mod lab_drivers;
 mod lab_guests;
@@ -24,6 +25,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         in_kernel::scenarios(),
         waiting::scenarios(),
         privilege::scenarios(),
+        debian::scenarios(),
         model::scenarios(),
     ]
     .concat()
