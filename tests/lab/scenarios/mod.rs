@@ -1,6 +1,7 @@
 //! The scenarios, a file a topic. Each is a function over a lab in its known state; its name is a
 //! sentence that is true when it passes. To add one: write the function, list it in its file.
 
+mod absence;
 mod benches;
 mod common;
 mod debian;
@@ -26,6 +27,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         waiting::scenarios(),
         privilege::scenarios(),
         debian::scenarios(),
+        absence::scenarios(),
         model::scenarios(),
     ]
     .concat()
