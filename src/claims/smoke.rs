@@ -151,7 +151,7 @@ impl Tested {
                 Judgement::unknown(format!("{source}: not reached"))
             }
             Some(stage) => Judgement::unknown(format!("{source}: {}", stage.observed)),
-            None => match mine().last() {
+            None => match mine().next_back() {
                 Some(stage) if !stage.observed.is_empty() => Judgement::met_with(&stage.observed),
                 Some(_) => Judgement::met(),
                 None => Judgement::unknown(format!("{source}: has no such step")),
