@@ -11,8 +11,8 @@ mod inverse;
 mod tests;
 
 pub use drivers::{network_drivers_of, rdma_module_of, rdma_modules, software_of_module};
-pub(crate) use holds::kernel_integer;
 pub use holds::same_parameter_value;
+pub(crate) use holds::{kernel_integer, unquoted};
 pub(crate) use inverse::{in_subnet, same_subnet};
 
 use std::collections::BTreeMap;

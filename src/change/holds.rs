@@ -85,9 +85,10 @@ fn parameters_hold(module: &str, wanted: &BTreeMap<String, String>, facts: &Fact
 /// Whether a parameter's value as given at load is the one that `/sys/module/*/parameters` shows.
 ///
 /// The kernel prints booleans as `Y` or `N` and integers in decimal, and reads `1`, `y`, `on`, `0x3`
-/// and `03` as well (`kstrtobool`, `kstrtol` with base 0). Arrays are compared by element.
+/// and `03` as well (`kstrtobool`, `kstrtol` with base 0). Arrays are compared by element, and quotes
+/// around a value given are not part of it.
 pub fn same_parameter_value(given: &str, shown: &str) -> bool {
-    let (given, shown) = (given.trim(), shown.trim());
+    let (given, shown) = (unquoted(given.trim()), shown.trim());
     if given == shown {
         return true;
     }
@@ -107,6 +108,12 @@ pub fn same_parameter_value(given: &str, shown: &str) -> bool {
             None => false,
         },
     }
+}
+
+/// A value without the quotes that the kernel's parser takes off (`next_arg`).
+pub(crate) fn unquoted(value: &str) -> &str {
+    let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    inside.unwrap_or(value)
 }
 
 /// What `kstrtobool` makes of a value.

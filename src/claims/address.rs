@@ -91,16 +91,20 @@ impl Claim for Present {
     }
     fn remedy(&self, facts: &Facts) -> Remedy {
         let Ok((netdev, state)) = link::state(&self.0, facts) else { return Remedy::None };
-        let mut changes = Vec::new();
-        // Added before the stale one goes, so that the address itself never disappears.
-        if !state.addresses.iter().any(|one| one.prefix == self.1) {
-            let address = Address::plain(self.1);
-            changes.push(Change::AddAddress { netdev: netdev.to_owned(), address });
-        }
-        for stale in self.stale(state.addresses.iter()) {
-            let address = stale.clone();
-            changes.push(Change::RemoveAddress { netdev: netdev.to_owned(), address });
-        }
+        // The stale one goes first: with an address the kernel drops the GID of its IP, whatever the
+        // prefix length (`inetaddr_event` in ib_core's roce_gid_mgmt.c), and only the addition of an
+        // address makes one. For the same reason a wanted address that is there already comes anew.
+        let stale = self.stale(state.addresses.iter());
+        let present = state.addresses.iter().filter(|one| one.prefix == self.1);
+        let doomed = present.filter(|_| !stale.is_empty());
+        let remove = |address: &Address| Change::RemoveAddress {
+            netdev: netdev.to_owned(),
+            address: address.clone(),
+        };
+        let mut changes: Vec<Change> =
+            stale.iter().copied().chain(doomed).map(remove).collect();
+        let address = Address::plain(self.1);
+        changes.push(Change::AddAddress { netdev: netdev.to_owned(), address });
         Remedy::Changes(changes)
     }
 }

@@ -53,11 +53,18 @@ impl State {
         if let Some((before, now)) = found.both("the list of routes", &self.routes, &now.routes) {
             found.sets("route", before, now, |route: &Route| !matches!(route.protocol, 1 | 9));
         }
+        // A look that did not ask for devlink has no device at all.
+        let asked = !now.devlink.is_empty();
         for (device, before) in &self.devlink {
-            if let Some(now) = now.devlink.get(device)
-                && let Some((before, now)) = found.both(&format!("devlink {device}"), before, now)
-            {
-                found.devlink(device, &flat(before), &flat(now));
+            let what = format!("devlink {device}");
+            match now.devlink.get(device) {
+                Some(now) => {
+                    if let Some((before, now)) = found.both(&what, before, now) {
+                        found.devlink(device, &flat(before), &flat(now));
+                    }
+                }
+                None if asked => found.push(what, PRESENT, ABSENT),
+                None => {}
             }
         }
         if let Some((before, now)) =

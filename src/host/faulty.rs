@@ -31,8 +31,8 @@ pub enum Fault {
     TimedOut,
     /// Success is claimed and nothing was done.
     Ignored,
-    /// The change is made, and then the RDMA devices that hang on PCI stay away until the next
-    /// removal of a module or change of a devlink parameter: a probe that failed.
+    /// The change is made, and then all RDMA devices stay away until a module or a software link is
+    /// removed or a devlink parameter set: probes that failed.
     Vanished,
 }
 
@@ -163,9 +163,9 @@ impl<M: Look> Look for Faulty<M> {
         if *self.vanished.borrow()
             && let Some(devices) = facts.identity.rdma.get_mut()
         {
-            devices.retain(|_, device| device.bdf.is_none());
+            devices.clear();
             if let Some(verbs) = facts.evidence.verbs.get_mut() {
-                verbs.retain(|listed| devices.contains_key(&listed.name));
+                verbs.clear();
             }
         }
         Ok(facts)
@@ -193,8 +193,12 @@ impl<M: Act> Act for Faulty<M> {
                 why: refusal.errno().map(errno_text).unwrap_or_default(),
             }),
         };
-        let probes_again =
-            matches!(change, Change::RemoveModule { .. } | Change::SetDevlink { .. });
+        let probes_again = matches!(
+            change,
+            Change::RemoveModule { .. }
+                | Change::RemoveSoftwareLink { .. }
+                | Change::SetDevlink { .. }
+        );
         if fault == Some(Fault::Vanished) {
             *self.vanished.borrow_mut() = true;
         } else if probes_again && answer.is_ok() && fault.is_none() {

@@ -118,6 +118,7 @@ pub enum Verdict {
         /// Id of the claim that it needs.
         needs: String,
         /// The rung of that claim: what the text says.
+        #[serde(rename = "needs_rung")]
         rung: Rung,
     },
 }

@@ -73,6 +73,17 @@ fn smoke_tests_nothing_where_the_port_is_missing_and_does_not_pass() {
     let json = ran.json();
     assert_eq!((ran.code, json["outcome"].as_str()), (1, Some("unmet")), "{ran}");
     assert_eq!(json["smoke"], serde_json::json!([]));
+    let findings = json["findings"].as_array().expect("findings");
+    let control = findings.iter().find(|one| one["id"] == "smoke.control").expect("smoke.control");
+    assert_eq!(
+        (&control["verdict"], &control["needs"]),
+        (&"skipped".into(), &"port.present".into())
+    );
+    let text = run.run("smoke p.yaml --loopback --quiet").stdout;
+    assert!(
+        text.starts_with("nothing was tested: port.present the ice port of PCI function 0: "),
+        "{text}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Modules and the software devices that live in them.
 
-use super::settings;
+use super::settings::{self, is_on};
 use crate::change::{Change, network_drivers_of, software_of_module};
 use crate::facts::{Facts, ModuleState, RdmaDevice};
 use crate::values::Software;
@@ -23,7 +23,7 @@ pub(super) fn remove(module: &str, before: &Facts) -> Vec<Change> {
         .iter()
         // What the kernel prints for a string that was never set; given back it would be one.
         .filter(|(_, value)| !value.is_empty() && value.as_str() != "(null)")
-        .map(|(name, value)| (name.clone(), value.clone()))
+        .map(|(name, value)| (name.clone(), quoted(value)))
         .collect();
     let mut changes = vec![Change::LoadModule { module: module.to_owned(), parameters }];
 
@@ -46,10 +46,16 @@ pub(super) fn remove(module: &str, before: &Facts) -> Vec<Change> {
         changes.extend(settings::of_subsystem(module, before));
     } else if kind.is_some() || !drivers.is_empty() {
         changes.extend(settings::of_devices(before, |device| {
-            device.software.map_or_else(|| served(device, drivers, before), |own| Some(own) == kind)
+            kind.is_some() && device.software == kind || served(device, drivers, before)
         }));
     }
     changes
+}
+
+/// As the kernel's parser wants a value with spaces (`next_arg`); `modprobe` passes quotes on.
+fn quoted(value: &str) -> String {
+    let spaces = value.contains(char::is_whitespace) && !value.contains('"');
+    if spaces { format!("\"{value}\"") } else { value.to_owned() }
 }
 
 pub(super) fn add_software_link(
@@ -92,10 +98,6 @@ fn software_name(kind: Software, netdev: &str, before: &Facts) -> Option<String>
     let devices = before.identity.rdma.get()?;
     let found = devices.iter().find(|(_, d)| d.software == Some(kind) && is_on(d, netdev));
     found.map(|(name, _)| name.clone())
-}
-
-fn is_on(device: &RdmaDevice, netdev: &str) -> bool {
-    device.ports.values().any(|port| port.netdev.get().and_then(|n| n.as_deref()) == Some(netdev))
 }
 
 /// Whether the device belongs to a port of one of these network drivers.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::change::Change;
 use crate::facts::{Facts, RdmaDevice};
+use crate::values::Bdf;
 
 /// Subsystems of configfs with a directory per RDMA device.
 const SUBSYSTEMS: [&str; 2] = ["rdma_cm", "irdma"];
@@ -22,9 +23,16 @@ pub(super) fn devlink(device: &str, parameter: &str, cmode: &str, before: &Facts
         cmode: cmode.to_owned(),
         value,
     }];
-    let bdf = device.strip_prefix("pci/");
+    let netdevs = before.identity.netdevs.get();
+    let is_behind = |bdf: Bdf| device.strip_prefix("pci/") == Some(bdf.to_string().as_str());
+    let ports: Vec<&String> = netdevs
+        .into_iter()
+        .flatten()
+        .filter(|(_, netdev)| netdev.bdf.is_some_and(is_behind))
+        .map(|(name, _)| name)
+        .collect();
     changes.extend(of_devices(before, |rdma| {
-        rdma.bdf.is_some_and(|own| bdf == Some(own.to_string().as_str()))
+        rdma.bdf.is_some_and(is_behind) || ports.iter().any(|port| is_on(rdma, port))
     }));
     changes
 }
@@ -89,6 +97,12 @@ pub(super) fn below(path: &str, before: &Facts) -> Vec<Change> {
 pub(super) fn old_value(path: &str, before: &Facts) -> Vec<Change> {
     let shown = before.state.configfs.get().and_then(|entries| entries.get(path)?.clone());
     shown.map(|value| Change::WriteConfigfs { path: path.to_owned(), value }).into_iter().collect()
+}
+
+/// Whether a port of this device is that of an interface.
+pub(super) fn is_on(device: &RdmaDevice, netdev: &str) -> bool {
+    let mut ports = device.ports.values();
+    ports.any(|port| port.netdev.get().and_then(|name| name.as_deref()) == Some(netdev))
 }
 
 fn device_of(path: &str) -> Option<&str> {

@@ -31,6 +31,7 @@ fn a_parameter_is_compared_as_the_kernel_reads_and_prints_it() {
         ("1,0x2", "1,2"),
         ("text", "text"),
         (" 3\n", "3"),
+        ("\"a b\"", "a b"),
     ] {
         assert!(same_parameter_value(given, shown), "{given:?} is shown as {shown:?}");
     }

@@ -55,10 +55,10 @@ fn removing_irdma_with_its_parameters_and_settings() {
 fn strings_that_were_never_set_are_not_given_back() {
     let mut facts = hosts::s1(1);
     let irdma = facts.state.modules.get_mut("irdma").unwrap().get_mut().unwrap();
-    irdma.parameters = [("a", "(null)"), ("b", ""), ("c", "Y")]
+    irdma.parameters = [("a", "(null)"), ("b", ""), ("c", "Y"), ("d", "x y")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-    assert_eq!(said(&unload("irdma").inverse(&facts))[0], "load irdma c=Y");
+    assert_eq!(said(&unload("irdma").inverse(&facts))[0], "load irdma c=Y d=\"x y\"");
 }
 
 #[test]
@@ -80,6 +80,21 @@ fn removing_rdma_rxe_with_its_devices_and_their_settings() {
             "make configfs directory rdma_cm/soft1",
             "write IB/RoCE v1 to configfs rdma_cm/soft1/ports/1/default_roce_mode",
             "write 0 to configfs rdma_cm/soft1/ports/1/default_roce_tos",
+        ]
+    );
+}
+
+#[test]
+fn a_software_device_on_a_port_of_the_module_keeps_its_settings_too() {
+    let make = make_link("rxe0", Software::Rxe, "ens1f0");
+    let model = machine(hosts::s1(1), &[make, mkdir("rdma_cm/rxe0")]);
+    let inverse = said(&unload("irdma").inverse(&model.facts()));
+    assert_eq!(
+        inverse[5..],
+        [
+            "make configfs directory rdma_cm/rxe0",
+            "write RoCE v2 to configfs rdma_cm/rxe0/ports/1/default_roce_mode",
+            "write 0 to configfs rdma_cm/rxe0/ports/1/default_roce_tos",
         ]
     );
 }

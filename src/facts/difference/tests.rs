@@ -151,6 +151,13 @@ fn routes_devlink_software_and_configfs() {
 }
 
 #[test]
+fn a_devlink_device_that_has_gone_and_a_look_that_did_not_ask() {
+    let said = after(|now| drop(now.devlink.remove("pci/0000:02:00.1")));
+    assert_eq!(said, ["devlink pci/0000:02:00.1 was present, now absent"]);
+    assert_eq!(after(|now| now.devlink.clear()), [""; 0]);
+}
+
+#[test]
 fn unknown_on_one_side_is_a_difference_and_not_asked_is_none() {
     let why = || Seen::unknown("Permission denied", "/sys/module/irdma/initstate");
     let said = after(|now| {

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
-use super::netlink::string;
+use super::message::string;
 use super::tree::errno_words;
 use crate::facts::{DriverInfo, Seen};
 

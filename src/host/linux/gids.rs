@@ -1,9 +1,10 @@
 //! GID tables from sysfs. An empty slot holds zeros, and reading its type fails with EINVAL.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::tree::{Tree, words};
+use super::tree::{Tree, brief, errno_words, words};
 use crate::facts::{Gid, GidScan, GidType, Seen};
 
 /// Slots that are looked at where none of the wanted addresses can be: enough to see which types
@@ -26,67 +27,71 @@ pub(crate) fn read(
     };
     let sample = matches!(scan, GidScan::Until(_)) && missing.is_empty();
     let directory = format!("{port}/gids");
-    let mut slots: Vec<u32> = match sys.names(&directory) {
-        Ok(names) => names.iter().filter_map(|name| name.parse().ok()).collect(),
-        Err(error) => return Seen::unknown(words(&error), sys.name(&directory)),
-    };
-    slots.sort_unstable();
     let mut gids = Vec::new();
-    for index in slots {
+    // By number until there is no such file: listing a table of 1,024 costs more than most scans.
+    for index in 0.. {
         let found = matches!(scan, GidScan::Until(_)) && missing.is_empty() && !gids.is_empty();
         if found || (sample && index >= SAMPLE) {
             break;
         }
         match slot(sys, port, index) {
-            Ok(Some(gid)) => {
+            Slot::Gid(gid) => {
                 // The same address may stand in an earlier slot as v1: go on until the v2 one.
                 if gid.kind == GidType::RoceV2 {
                     missing.remove(&gid.address());
                 }
                 gids.push(gid);
             }
-            Ok(None) => {}
-            Err(unknown) => return unknown,
+            Slot::Empty => {}
+            Slot::End if index > 0 || sys.exists(&directory) => break,
+            Slot::End => {
+                return Seen::unknown(errno_words(libc::ENOENT), sys.name(&directory));
+            }
+            Slot::Unknown(why, source) => return Seen::unknown(why, source),
         }
     }
     Seen::known(gids, sys.name(&directory))
 }
 
-fn slot(sys: &Tree, port: &str, index: u32) -> Result<Option<Gid>, Seen<Vec<Gid>>> {
+enum Slot {
+    Gid(Gid),
+    Empty,
+    /// Behind the last slot.
+    End,
+    /// Why, and the file.
+    Unknown(String, String),
+}
+
+fn slot(sys: &Tree, port: &str, index: u32) -> Slot {
     let file = format!("{port}/gids/{index}");
     let text = match sys.text(&file) {
         Ok(text) => text,
-        Err(error) if empty(&error) => return Ok(None),
-        Err(error) => return Err(Seen::unknown(words(&error), sys.name(&file))),
+        Err(error) if empty(&error) => return Slot::Empty,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Slot::End,
+        Err(error) => return Slot::Unknown(words(&error), sys.name(&file)),
     };
-    let gid = match text.parse::<Ipv6Addr>() {
-        Ok(gid) => gid,
-        Err(_) => {
-            return Err(Seen::unknown(
-                format!("\"{}\" is no GID", super::tree::brief(&text)),
-                sys.name(&file),
-            ));
-        }
+    let Ok(gid) = text.parse::<Ipv6Addr>() else {
+        return Slot::Unknown(format!("\"{}\" is no GID", brief(&text)), sys.name(&file));
     };
     if gid.is_unspecified() {
-        return Ok(None);
+        return Slot::Empty;
     }
     let file = format!("{port}/gid_attrs/types/{index}");
     let kind = match sys.text(&file) {
         Ok(text) if text == "RoCE v2" => GidType::RoceV2,
         Ok(text) if text == "IB/RoCE v1" || text == "RoCE v1" => GidType::IbRoceV1,
         Ok(text) => {
-            let why = format!("\"{}\" is no GID type", super::tree::brief(&text));
-            return Err(Seen::unknown(why, sys.name(&file)));
+            let why = format!("\"{}\" is no GID type", brief(&text));
+            return Slot::Unknown(why, sys.name(&file));
         }
         // It went between the two reads.
-        Err(error) if empty(&error) => return Ok(None),
+        Err(error) if empty(&error) => return Slot::Empty,
         // Kernels before 4.5 have no types: there was nothing but RoCE v1.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => GidType::IbRoceV1,
-        Err(error) => return Err(Seen::unknown(words(&error), sys.name(&file))),
+        Err(error) if error.kind() == ErrorKind::NotFound => GidType::IbRoceV1,
+        Err(error) => return Slot::Unknown(words(&error), sys.name(&file)),
     };
     let netdev = sys.optional(&format!("{port}/gid_attrs/ndevs/{index}"));
-    Ok(Some(Gid { index, gid, kind, netdev }))
+    Slot::Gid(Gid { index, gid, kind, netdev })
 }
 
 /// EINVAL in sysfs, ENODATA on some drivers: an empty slot.

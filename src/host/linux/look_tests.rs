@@ -1,6 +1,10 @@
-use super::fixture::Fixture;
-use super::*;
+use std::collections::BTreeMap;
+
 use crate::facts::{Configfs, ModuleState, NetdevKind};
+use crate::facts::{FORMAT, Facts, Scope, Seen};
+use crate::host::Look;
+use crate::host::linux::Linux;
+use crate::host::linux::fixture::Fixture;
 use crate::profile::Selector;
 
 /// The first seed's host: out-of-tree irdma without roce_ena, so iWARP; a 3.10 kernel.

@@ -65,9 +65,13 @@ fn speed(sys: &Tree, class: &str, netdev: &Netdev) -> Seen<u32> {
     if netdev.carrier.get() != Some(&true) {
         return Seen::unknown("there is no carrier", sys.name(&file));
     }
-    match sys.text(&file) {
-        Ok(text) if text == "-1" => Seen::unknown("the driver reports no speed", sys.name(&file)),
-        _ => sys.parsed(&file, |text| text.parse::<u32>().ok()),
+    match sys.parsed(&file, |text| text.parse::<i64>().ok()) {
+        Seen::Known { value, source } => match u32::try_from(value) {
+            Ok(speed) => Seen::known(speed, source),
+            Err(_) => Seen::unknown("the driver reports no speed", source),
+        },
+        Seen::Unknown { why, source } => Seen::unknown(why, source),
+        Seen::NotAsked => Seen::NotAsked,
     }
 }
 

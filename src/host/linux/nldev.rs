@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use neli::consts::socket::NlFamily;
 
 use super::deadline::{CHANGE, READ, within};
-use super::netlink::{Attribute, Refusal, Session, Value, attribute, attributes, number, string};
+use super::message::{Attribute, Value, attribute, attributes, number, string};
+use super::netlink::{Refusal, Session};
 use crate::facts::{KernelUser, Protocol};
 use crate::values::Software;
 

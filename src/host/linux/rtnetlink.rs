@@ -15,7 +15,8 @@ use rtnetlink::sys::AsyncSocket;
 use rtnetlink::{Handle, new_connection};
 
 use super::deadline::{CHANGE, READ, within};
-use super::netlink::{Refusal, error_text};
+use super::message::error_text;
+use super::netlink::Refusal;
 
 /// All links, addresses and routes of this network namespace.
 #[derive(Debug, Default)]

@@ -136,7 +136,7 @@ fn accepted(module: &str, file: Option<&ModuleFile>, given: &Parameters) -> Opti
         }
         let value = match integer(name) {
             Some(_) => crate::change::kernel_integer(value)?.to_string(),
-            None => value.clone(),
+            None => crate::change::unquoted(value).to_owned(),
         };
         shown.insert(name.clone(), value);
     }

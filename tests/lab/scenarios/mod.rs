@@ -5,12 +5,14 @@ mod benches;
 mod lab_drivers;
 mod lab_guests;
 mod lab_traffic;
+mod s1;
 
 use crate::bench::Bench;
 use crate::registry::Scenario;
 
 pub(crate) fn all() -> Vec<Scenario> {
-    [lab_guests::scenarios(), lab_drivers::scenarios(), lab_traffic::scenarios()].concat()
+    [lab_guests::scenarios(), lab_drivers::scenarios(), lab_traffic::scenarios(), s1::scenarios()]
+        .concat()
 }
 
 pub(crate) fn benches() -> Vec<Bench> {
