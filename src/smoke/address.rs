@@ -59,7 +59,8 @@ pub(crate) enum Neighbour {
     },
 }
 
-/// Looks `ip` up in the text of `/proc/net/arp`. None when it is not listed, as with IPv6 and behind a router.
+/// Looks `ip` up in the text of `/proc/net/arp`. None when it is not listed, as with IPv6 and
+/// behind a router.
 pub(crate) fn neighbour(table: &str, ip: IpAddr) -> Option<Neighbour> {
     let ip = ip.to_string();
     table.lines().skip(1).find_map(|line| {

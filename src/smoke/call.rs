@@ -1,5 +1,5 @@
-//! Calling the peer: a TCP connection from the port's own address, up to the peer's welcome. A state machine without waits, so that a
-//! rendezvous can call and listen in one thread.
+//! Calling the peer: a TCP connection from the port's own address, up to the peer's welcome. A
+//! state machine without waits, so that a rendezvous can call and listen in one thread.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,8 +14,8 @@ use nix::sys::socket::{
 use super::protocol::{Hello, Identity, Message};
 use super::wire::{Wire, WireError};
 
-/// How long a connection attempt may stay unanswered: longer than the kernel's three tries to find a neighbour (3 s), so that an absent
-/// neighbour and a silent firewall can be told apart.
+/// How long a connection attempt may stay unanswered: longer than the kernel's three tries to find
+/// a neighbour (3 s), so that an absent neighbour and a silent firewall can be told apart.
 const CONNECT: Duration = Duration::from_secs(4);
 /// How long a connected peer may take to answer a hello.
 const WELCOME: Duration = Duration::from_secs(5);
@@ -130,7 +130,8 @@ impl Call {
                     Step::Welcome(Welcome { wire, peer: identity, serving })
                 }
                 Ok(Some(Message::Queued { place })) => {
-                    // A queued caller hears from the server again and again; it is silence that ends the wait.
+                    // A queued caller hears from the server again and again; it is silence that
+                    // ends the wait.
                     let until = Instant::now() + WELCOME;
                     Step::Queued(Self { hello, state: State::Asked { wire, until } }, place)
                 }

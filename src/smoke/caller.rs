@@ -1,4 +1,5 @@
-//! Being called: an accepted TCP connection, up to its `Start`. The other side of [`super::call`], for a rendezvous and for `serve`.
+//! Being called: an accepted TCP connection, up to its `Start`. The other side of [`super::call`],
+//! for a rendezvous and for `serve`.
 
 use std::io;
 use std::net::{IpAddr, TcpListener};
@@ -10,7 +11,8 @@ use super::wire::{Wire, WireError};
 
 /// How long a caller may take for its hello, and for its start once welcomed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long an answer may take to be sent; it fits the socket's buffer, so only a broken peer needs any of it.
+/// How long an answer may take to be sent; it fits the socket's buffer, so only a broken peer needs
+/// any of it.
 const SEND: Duration = Duration::from_millis(200);
 /// How often a waiting caller hears that it still waits.
 const REMINDER: Duration = Duration::from_secs(2);
@@ -43,7 +45,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Takes the next connection off a non-blocking listener. None when there is none, or it failed before it was looked at.
+    /// Takes the next connection off a non-blocking listener. None when there is none, or it failed
+    /// before it was looked at.
     pub(crate) fn accept(listener: &TcpListener) -> Option<Self> {
         let (stream, from) = match listener.accept() {
             Ok(accepted) => accepted,

@@ -1,6 +1,8 @@
-//! The traffic process: the program itself, run again under a hidden subcommand, with the control connection as its standard input.
+//! The traffic process: the program itself, run again under a hidden subcommand, with the control
+//! connection as its standard input.
 //!
-//! It may die or hang at any point without harm: the parent has the deadline, and the kernel frees what the process held.
+//! It may die or hang at any point without harm: the parent has the deadline, and the kernel frees
+//! what the process held.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -24,8 +26,9 @@ pub const SUBCOMMAND: &str = "smoke-child";
 /// Time to tell the peer of a failure.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// Runs one end of the traffic: `job` is the argument of [`SUBCOMMAND`], the control connection is standard input, events go to standard
-/// output as JSON lines. Returns the exit code: 0 when the run came to its end, 1 when it failed, 2 when it was not started by a parent.
+/// Runs one end of the traffic: `job` is the argument of [`SUBCOMMAND`], the control connection is
+/// standard input, events go to standard output as JSON lines. Returns the exit code: 0 when the
+/// run came to its end, 1 when it failed, 2 when it was not started by a parent.
 pub fn main(job: &str) -> u8 {
     let Ok(job) = serde_json::from_str::<ChildJob>(job) else {
         eprintln!("roce-setup {SUBCOMMAND}: this command is for the program itself");
@@ -67,7 +70,9 @@ pub fn main(job: &str) -> u8 {
         Ok(()) => 0,
         Err((rung, trouble)) => {
             let mut stage = trouble.stage(rung);
-            if let Some(theirs) = farewell(&mut wire, &trouble.sentence()) {
+            // In loopback both ends meet the same obstacle.
+            let theirs = farewell(&mut wire, &trouble.sentence());
+            if let Some(theirs) = theirs.filter(|theirs| *theirs != stage.observed) {
                 stage.observed = format!("{}; the peer reports: {theirs}", stage.observed);
             }
             emit(Event::Stage(stage));

@@ -1,7 +1,8 @@
 //! The byte counters of a port, and what they prove.
 //!
-//! RDMA hardware moves data past the network stack, so that a hardware port's traffic is in the RDMA counters and a software device's in the
-//! interface's. Which of them a driver keeps differs; every one that can be read is, and one that moved by at least the payload is proof.
+//! RDMA hardware moves data past the network stack, so that a hardware port's traffic is in the
+//! RDMA counters and a software device's in the interface's. Which of them a driver keeps differs;
+//! every one that can be read is, and one that moved by at least the payload is proof.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,7 +82,8 @@ impl Counters {
         Self { before }
     }
 
-    /// Whether `sent` and `received` payload bytes crossed the port since, waiting a little for slow counters.
+    /// Whether `sent` and `received` payload bytes crossed the port since, waiting a little for
+    /// slow counters.
     pub(crate) fn attribute(
         &self,
         payload_sent_bytes: u64,
@@ -125,7 +127,8 @@ impl Counters {
         }
     }
 
-    /// Name, bytes sent and bytes received since, per source. A counter that went backwards (a reset) counts as not moved.
+    /// Name, bytes sent and bytes received since, per source. A counter that went backwards (a
+    /// reset) counts as not moved.
     fn moved(&self) -> Vec<(String, u64, u64)> {
         self.before
             .iter()
@@ -142,7 +145,8 @@ impl Counters {
 }
 
 impl Source {
-    /// Bytes sent and received; none when a counter is missing or not a number (irdma: `N/A (no PMA)`).
+    /// Bytes sent and received; none when a counter is missing or not a number (irdma: `N/A (no
+    /// PMA)`).
     fn value(&self) -> Option<(u64, u64)> {
         let sum = |paths: &[PathBuf]| {
             paths.iter().try_fold(0_u64, |sum, path| {

@@ -1,4 +1,5 @@
-//! From an error to what it usually means and what to do: the translation of errno, work completion status and connection events.
+//! From an error to what it usually means and what to do: the translation of errno, work completion
+//! status and connection events.
 
 use nix::errno::Errno;
 
@@ -33,6 +34,14 @@ const PROVIDER: Advice = (
     "the user-space RDMA libraries are missing or do not fit the kernel",
     "install rdma-core (libibverbs, librdmacm and the provider of the device)",
 );
+const NO_PROVIDER: Advice = (
+    "libibverbs lists no device: the provider library of the device, or its node /dev/infiniband/uverbsN, is missing",
+    "install the provider (Debian: ibverbs-providers, EL: libibverbs); `modprobe ib_uverbs`",
+);
+const NOT_SENT: Advice = (
+    "this end's device could not send: its link or its address went away, or the peer's hardware address is unknown",
+    "check the port with `roce-setup status`: the link must be up and the address configured",
+);
 const RDMA_UCM: Advice = (
     "the kernel's connection manager is not available to user space",
     "load it: `modprobe rdma_ucm`",
@@ -64,6 +73,7 @@ fn advice(error: &VerbsError) -> Option<Advice> {
         Reason::Loader(_) => Some(PROVIDER),
         Reason::Deadline => Some(SILENT_PEER),
         Reason::Completion { status, .. } => match status {
+            2 => Some(NOT_SENT),
             5 => Some(FLUSHED),
             9..=11 => Some(REMOTE_ACCESS),
             12 | 13 | 20 => Some(SILENT_PEER),
@@ -80,7 +90,8 @@ fn advice(error: &VerbsError) -> Option<Advice> {
         Reason::Errno(errno) => match (error.operation.as_str(), Errno::from_raw(*errno)) {
             ("ibv_reg_mr", Errno::ENOMEM) => Some(MEMLOCK),
             ("rdma_create_qp", Errno::EINVAL | Errno::ENOMEM) => Some(QUEUE_LIMITS),
-            ("rdma_create_event_channel", Errno::ENODEV | Errno::ENOENT) => Some(RDMA_UCM),
+            ("opening", Errno::ENODEV | Errno::ENOENT) => Some(RDMA_UCM),
+            ("rdma_create_event_channel", _) => Some(NO_PROVIDER),
             (_, Errno::EACCES | Errno::EPERM) => Some(PERMISSION),
             ("rdma_bind_addr", _) | (_, Errno::ENODEV) => Some(NO_DEVICE),
             ("rdma_accept" | "rdma_connect", Errno::ETIMEDOUT) => Some(NEIGHBOUR),

@@ -32,15 +32,33 @@ pub(crate) enum Event {
 
 impl Stage {
     pub(crate) fn met(rung: SmokeRung, observed: impl Into<String>) -> Self {
-        Self { rung, verdict: Verdict::Met, observed: observed.into(), cause: None, fix: None }
+        Self {
+            rung,
+            verdict: Verdict::Met,
+            observed: observed.into(),
+            cause: None,
+            fix: None,
+        }
     }
 
     pub(crate) fn unmet(rung: SmokeRung, observed: impl Into<String>) -> Self {
-        Self { rung, verdict: Verdict::Unmet, observed: observed.into(), cause: None, fix: None }
+        Self {
+            rung,
+            verdict: Verdict::Unmet,
+            observed: observed.into(),
+            cause: None,
+            fix: None,
+        }
     }
 
     pub(crate) fn unknown(rung: SmokeRung, observed: impl Into<String>) -> Self {
-        Self { rung, verdict: Verdict::Unknown, observed: observed.into(), cause: None, fix: None }
+        Self {
+            rung,
+            verdict: Verdict::Unknown,
+            observed: observed.into(),
+            cause: None,
+            fix: None,
+        }
     }
 
     pub(crate) fn because(mut self, cause: &str, fix: &str) -> Self {
@@ -59,12 +77,18 @@ impl SmokeOutcome {
             local: job.endpoint.local,
             peer: job.peer_address(),
             port: job.port,
-            kind: if job.peer == Peer::Loopback { Kind::Loopback } else { Kind::Link },
+            kind: if job.peer == Peer::Loopback {
+                Kind::Loopback
+            } else {
+                Kind::Link
+            },
             role: None,
             ending: Ending::Failed,
             stages: Vec::new(),
             figures: Vec::new(),
-            attribution: Attribution::NotApplicable { why: "no traffic was sent".to_owned() },
+            attribution: Attribution::NotApplicable {
+                why: "the traffic did not come to its end".to_owned(),
+            },
             differences: Vec::new(),
             peer_report: None,
         }
@@ -98,7 +122,8 @@ impl SmokeOutcome {
         }
     }
 
-    /// The first step of the traffic that has no verdict yet: what was under way when a child ended without a word.
+    /// The first step of the traffic that has no verdict yet: what was under way when a child ended
+    /// without a word.
     pub(crate) fn under_way(&self) -> SmokeRung {
         [SmokeRung::Device, SmokeRung::Connect]
             .into_iter()
@@ -108,8 +133,7 @@ impl SmokeOutcome {
 
     /// Gives every step that was not reached its `skipped`, and the run its end.
     pub(crate) fn finish(mut self, ending: Option<Ending>) -> Self {
-        let blocker =
-            self.diagnosis().or(self.stages.iter().find(|stage| stage.verdict == Verdict::Unknown));
+        let blocker = self.diagnosis();
         let reason = match (&ending, blocker) {
             (Some(Ending::Refused { why }), _) => why.clone(),
             (_, Some(stage)) => format!("needs {}", stage.rung.claim_id()),
@@ -135,11 +159,15 @@ impl SmokeOutcome {
         self.stages.sort_by_key(|stage| stage.rung);
         self.ending = ending.unwrap_or_else(|| {
             let all = |verdicts: &[Verdict]| {
-                self.stages.iter().all(|stage| verdicts.contains(&stage.verdict))
+                self.stages
+                    .iter()
+                    .all(|stage| verdicts.contains(&stage.verdict))
             };
-            // Not every port can prove its path or show its neighbour: unknown there is no failure, and no pass of that step either.
-            let carried =
-                [SmokeRung::Device, SmokeRung::Connect, SmokeRung::Data].into_iter().all(|rung| {
+            // Not every port can prove its path or show its neighbour: unknown there is no failure,
+            // and no pass of that step either.
+            let carried = [SmokeRung::Device, SmokeRung::Connect, SmokeRung::Data]
+                .into_iter()
+                .all(|rung| {
                     self.stages
                         .iter()
                         .any(|stage| stage.rung == rung && stage.verdict == Verdict::Met)

@@ -1,21 +1,15 @@
 //! Moving and timing data over a connection.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
-use super::session::{QUEUE_DEPTH, check_peer};
+use super::patience::{Look, Patience};
+use super::session::QUEUE_DEPTH;
 use super::trouble::Trouble;
 use super::wire::Wire;
 use crate::verbs::{MemoryRegion, QueuePair, Reason, RemoteMemory, Transfer, VerbsError};
 
-/// Looks at memory or queue between two looks at the clock.
-const SPINS_PER_CLOCK: u32 = 64;
-/// Looks after which the processor is offered to others.
-const SPINS_BEFORE_YIELD: u32 = 4096;
-/// While waiting long, how often the control connection is looked at for the peer's end.
-const PEER_CHECK: Duration = Duration::from_millis(20);
-
-/// One end of a connection with its memory, of which the first half is sent from and the second received into.
+/// One end of a connection with its memory, of which the first half is sent from and the second
+/// received into.
 pub(crate) struct Lane<'a> {
     pub(crate) queue: &'a QueuePair,
     pub(crate) memory: &'a MemoryRegion,
@@ -25,9 +19,6 @@ pub(crate) struct Lane<'a> {
     pub(crate) wire: &'a mut Wire,
     /// Operations posted and not completed.
     outstanding: u32,
-    /// Looks after which the processor is offered to others: at once where there is only one, on which the other end of a loopback could
-    /// not run otherwise.
-    spins_before_yield: u32,
 }
 
 impl<'a> Lane<'a> {
@@ -46,14 +37,14 @@ impl<'a> Lane<'a> {
             deadline,
             wire,
             outstanding: 0,
-            spins_before_yield: thread::available_parallelism()
-                .map_or(0, |count| if count.get() > 1 { SPINS_BEFORE_YIELD } else { 0 }),
         }
     }
 
-    /// Round trips of `size` bytes by RDMA write until `budget` is spent or `most` are done; half of each is a sample.
+    /// Round trips of `size` bytes by RDMA write until `budget` is spent or `most` are done; half
+    /// of each is a sample.
     ///
-    /// The last byte of a message carries the count, so each answer is that of its own question, and says which message is the last.
+    /// The last byte of a message carries the count, so each answer is that of its own question,
+    /// and says which message is the last.
     pub(crate) fn ping(
         &mut self,
         size: u32,
@@ -95,8 +86,8 @@ impl<'a> Lane<'a> {
         self.drain("write-lat", size)
     }
 
-    /// RDMA reads of `size` bytes, one at a time, until `budget` is spent or `most` are done; each must bring the peer's last byte,
-    /// `expected`.
+    /// RDMA reads of `size` bytes, one at a time, until `budget` is spent or `most` are done; each
+    /// must bring the peer's last byte, `expected`.
     pub(crate) fn read_one_by_one(
         &mut self,
         size: u32,
@@ -127,7 +118,8 @@ impl<'a> Lane<'a> {
         Ok(samples)
     }
 
-    /// Transfers of `size` bytes with `depth` outstanding for `budget`; operations and the time until the last byte is in its memory.
+    /// Transfers of `size` bytes with `depth` outstanding for `budget`; operations and the time
+    /// until the last byte is in its memory.
     pub(crate) fn stream(
         &mut self,
         transfer: Transfer,
@@ -154,8 +146,8 @@ impl<'a> Lane<'a> {
         }
         self.drain(what, size)?;
         if transfer == Transfer::Write {
-            // A completed write may still be under way (on iWARP it is merely in the TCP stream). A read is answered after every write
-            // before it, so its answer ends the measurement.
+            // A completed write may still be under way (on iWARP it is merely in the TCP stream). A
+            // read is answered after every write before it, so its answer ends the measurement.
             self.read(self.half, self.half, 1)?;
             self.drain(what, size)?;
         }
@@ -163,13 +155,23 @@ impl<'a> Lane<'a> {
     }
 
     fn write(&mut self, from: u32, to: u32, size: u32) -> Result<(), VerbsError> {
-        self.queue.post(Transfer::Write, (self.memory, from), (self.remote, to), size)?;
+        self.queue.post(
+            Transfer::Write,
+            (self.memory, from),
+            (self.remote, to),
+            size,
+        )?;
         self.outstanding += 1;
         Ok(())
     }
 
     fn read(&mut self, into: u32, from: u32, size: u32) -> Result<(), VerbsError> {
-        self.queue.post(Transfer::Read, (self.memory, into), (self.remote, from), size)?;
+        self.queue.post(
+            Transfer::Read,
+            (self.memory, into),
+            (self.remote, from),
+            size,
+        )?;
         self.outstanding += 1;
         Ok(())
     }
@@ -180,7 +182,10 @@ impl<'a> Lane<'a> {
             .queue
             .completions()
             .poll(what)
-            .map_err(|error| VerbsError { object: format!("{what} of {size} bytes"), ..error })?;
+            .map_err(|error| VerbsError {
+                object: format!("{what} of {size} bytes"),
+                ..error
+            })?;
         self.outstanding = self.outstanding.saturating_sub(count);
         Ok(count)
     }
@@ -202,7 +207,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Waits until the peer has written one of `wanted` to the `tail` of what is received here; errors of own operations come first.
+    /// Waits until the peer has written one of `wanted` to the `tail` of what is received here;
+    /// errors of own operations come first.
     fn wait_for_byte(
         &mut self,
         tail: usize,
@@ -231,45 +237,22 @@ impl<'a> Lane<'a> {
         size: u32,
         mut done: impl FnMut(&mut Self) -> Result<bool, VerbsError>,
     ) -> Result<(), Trouble> {
-        let mut spins = 0_u32;
-        let mut next_check: Option<Instant> = None;
-        loop {
-            if done(self)? {
-                return Ok(());
-            }
-            spins = spins.saturating_add(1);
-            if !spins.is_multiple_of(SPINS_PER_CLOCK) {
-                std::hint::spin_loop();
-                continue;
-            }
-            let now = Instant::now();
-            if now >= self.deadline {
-                return Err(VerbsError::new(
-                    "RDMA",
-                    format!("{what} of {size} bytes"),
-                    Reason::Deadline,
-                )
-                .into());
-            }
-            match next_check {
-                None => next_check = Some(now + PEER_CHECK),
-                Some(at) if now >= at => {
-                    check_peer(self.wire)?;
-                    next_check = Some(now + PEER_CHECK);
-                }
-                Some(_) => {}
-            }
-            if spins >= self.spins_before_yield {
-                thread::yield_now();
+        let mut patience = Patience::default();
+        while !done(self)? {
+            if patience.look_around(self.deadline, self.wire)? == Look::Late {
+                let object = format!("{what} of {size} bytes");
+                return Err(VerbsError::new("RDMA", object, Reason::Deadline).into());
             }
         }
+        Ok(())
     }
 }
 
 /// The count of the last message.
 const LAST: u8 = 255;
 
-/// The count that the `index`-th message carries: never zero, which is what cleared memory holds, never its predecessor's, never [`LAST`].
+/// The count that the `index`-th message carries: never zero, which is what cleared memory holds,
+/// never its predecessor's, never [`LAST`].
 fn counted(index: u32) -> u8 {
     (index % 254) as u8 + 1
 }
@@ -282,7 +265,10 @@ mod tests {
     fn a_count_is_never_zero_never_the_last_and_never_its_predecessors() {
         for index in 0..1000 {
             let count = counted(index);
-            assert!(count != 0 && count != LAST && count != counted(index + 1), "{index}: {count}");
+            assert!(
+                count != 0 && count != LAST && count != counted(index + 1),
+                "{index}: {count}"
+            );
         }
     }
 }

@@ -1,32 +1,46 @@
-//! The RDMA test of one link: does it connect, does the data arrive intact, how fast is it, and which port did it really cross.
+//! The RDMA test of one link: does it connect, does the data arrive intact, how fast is it, and
+//! which port did it really cross.
 //!
-//! A test has two processes on each end. The parent ([`run`], or [`serve`] on the other side) finds the peer over TCP ([`rendezvous`]),
-//! owns the deadline and folds what it hears into a [`SmokeOutcome`]. The child ([`child`]) does everything that may hang inside the
-//! kernel: it opens the verbs library, connects over rdma_cm, moves data, and reports line by line. The parent kills a child that is
-//! late, so a run always ends.
+//! A test has two processes on each end. The parent finds the peer, owns the deadline and folds
+//! what it hears into a [`SmokeOutcome`]. The child does everything that may hang inside the
+//! kernel, and reports line by line. The parent kills a child that is late, so a run always ends.
+//! No `unsafe` here: handles come from [`crate::verbs`]. What an outcome means for the host is
+//! judged by claims, not here.
 //!
-//! No `unsafe` here: handles come from [`crate::verbs`]. What an outcome means for the host is judged by claims, not here.
+//! - Data: `job`, `outcome`; `protocol` (the messages of both ends), `event` (child to parent).
+//! - The parent: `run` and `serve` are the ways in; `rendezvous` with `hall`, `call` and `caller`
+//!   decides which connection is kept, `approach` says why there is none, `supervise` keeps the
+//!   child, `server` its clients.
+//! - The child: `child`, then `initiator` with `trial`, or `responder`; both use `session` (device,
+//!   memory, connection), `measure` (moving data) and `patience` (waiting), and fail with a
+//!   `trouble` that `diagnosis` explains.
+//! - Tools: `wire`, `address`, `counters`, `pattern`, `statistics`.
 
 mod address;
+mod approach;
 mod call;
 mod caller;
 pub mod child;
 mod counters;
 mod diagnosis;
 mod event;
+mod hall;
 mod initiator;
 mod job;
 mod measure;
 mod outcome;
+mod patience;
 mod pattern;
 mod protocol;
 mod rendezvous;
 mod responder;
 mod run;
 mod serve;
+mod server;
 mod session;
 mod statistics;
 mod supervise;
+mod trial;
 mod trouble;
 mod wire;
 

@@ -138,7 +138,8 @@ pub struct Figure {
     pub size_bytes: u32,
     /// Operations measured, the warm-up not counted.
     pub samples: u64,
-    /// Median latency, microseconds: half the round trip of a write, the full one of a read. Latency tests only.
+    /// Median latency, microseconds: half the round trip of a write, the full one of a read.
+    /// Latency tests only.
     pub median_us: Option<f64>,
     /// Payload bits over time, 10^9 bits per second. Bandwidth tests only.
     pub mean_gbit_per_s: Option<f64>,
@@ -242,7 +243,8 @@ impl SmokeOutcome {
         self.stages.iter().find(|stage| stage.verdict == Verdict::Unmet)
     }
 
-    /// Whether the RDMA connection ever stood: a deadline that passes later is a failure of the test, one that passes earlier no verdict.
+    /// Whether the RDMA connection ever stood: a deadline that passes later is a failure of the
+    /// test, one that passes earlier no verdict.
     pub fn connected(&self) -> bool {
         self.stages
             .iter()

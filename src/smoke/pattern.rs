@@ -1,9 +1,11 @@
-//! The data of a test: a stream that a seed determines, so that every byte at the other end can be compared with what it must be.
+//! The data of a test: a stream that a seed determines, so that every byte at the other end can be
+//! compared with what it must be.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-/// A number that nobody foresees: a hasher of the standard library is keyed from the system's randomness.
+/// A number that nobody foresees: a hasher of the standard library is keyed from the system's
+/// randomness.
 pub(crate) fn fresh_seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -11,7 +13,8 @@ pub(crate) fn fresh_seed() -> u64 {
 /// Bytes of the stream made from one step.
 const WORD: usize = 8;
 
-/// Eight bytes of the stream (the splitmix64 sequence, which has no short periods and no zero runs).
+/// Eight bytes of the stream (the splitmix64 sequence, which has no short periods and no zero
+/// runs).
 fn word(seed: u64, index: u64) -> [u8; WORD] {
     let mut z = seed.wrapping_add((index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

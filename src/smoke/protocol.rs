@@ -74,7 +74,8 @@ pub(crate) struct Ready {
     pub(crate) memory: RemoteMemory,
     /// The accepting end's rdma_cm port; 0 from the connecting end.
     pub(crate) rdma_port: u16,
-    /// What the connecting end must show in its connection request, so that no other request is taken for it.
+    /// What the connecting end must show in its connection request, so that no other request is
+    /// taken for it.
     pub(crate) cookie: u64,
 }
 
@@ -93,7 +94,8 @@ pub(crate) enum Message {
     },
     /// Another test runs; wait.
     Queued {
-        /// Tests before this one; 0 from a rendezvous that has not decided between this call and its own.
+        /// Tests before this one; 0 from a rendezvous that has not decided between this call and
+        /// its own.
         place: u32,
     },
     /// No test with this peer.

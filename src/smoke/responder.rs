@@ -9,7 +9,7 @@ use super::measure::Lane;
 use super::outcome::{SmokeRung, Stage, TestKind};
 use super::pattern;
 use super::protocol::{Message, Ready, compare};
-use super::session::{Bound, CONNECT_STEP, ChildJob, check_memory, check_peer, receive};
+use super::session::{Bound, CONNECT_STEP, ChildJob, check_memory, check_peer, hear, receive};
 use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
 use crate::verbs::{CmEventKind, CmId, QueuePair, Reason, VerbsError};
@@ -45,17 +45,23 @@ fn accept(
     let cookie = pattern::fresh_seed();
     let own = bound.ready(bound.id.port(), cookie);
     let ready = receive(wire, deadline, |message| match message {
-        Message::Ready(ready) => Ok(ready),
-        other => Err(other),
+        Message::Ready(ready) => Some(ready.clone()),
+        _ => None,
     })?;
     wire.send(&Message::Ready(own.clone()), deadline)?;
-    emit(Event::Differences(compare(&job.own, &job.peer, Some((&own, &ready)))));
+    emit(Event::Differences(compare(
+        &job.own,
+        &job.peer,
+        Some((&own, &ready)),
+    )));
     check_memory(job, &ready)?;
     let object = format!("{} from {}", job.own.endpoint.local, job.peer_address);
     // Twice the steps that the peer takes, and its second attempt.
     let request_deadline = deadline.min(Instant::now() + CONNECT_STEP * 4);
     let id = loop {
-        let event = match bound.channel.next(&object, request_deadline.min(Instant::now() + GLANCE))
+        let event = match bound
+            .channel
+            .next(&object, request_deadline.min(Instant::now() + GLANCE))
         {
             Err(error) if error.reason == Reason::Deadline => {
                 check_peer(wire)?;
@@ -71,7 +77,8 @@ fn accept(
             }
             event => event?,
         };
-        // Some drivers pad private data, so only its beginning counts. A request without the cookie is dropped, which rejects it.
+        // Some drivers pad private data, so only its beginning counts. A request without the cookie
+        // is dropped, which rejects it.
         if event.private_data.starts_with(&cookie.to_be_bytes())
             && let Some(id) = event.requested
         {
@@ -105,8 +112,12 @@ fn answer(
     let mut current: Option<(TestSpec, u64)> = None;
     loop {
         let deadline = lane.deadline;
-        match receive(lane.wire, deadline, Ok)? {
-            Message::Begin { spec, seed, warm_up } => {
+        match hear(lane.wire, deadline)? {
+            Message::Begin {
+                spec,
+                seed,
+                warm_up,
+            } => {
                 if !job.tests.contains(&spec) {
                     return Err(Trouble::Wrong(format!(
                         "the peer began a test that was not agreed: {} of {} bytes",
@@ -125,7 +136,7 @@ fn answer(
             }
             Message::Verify { bytes } => {
                 let (spec, seed) = current.ok_or(Trouble::Unexpected("verify"))?;
-                if bytes > spec.size_bytes * ChildJob::depth(spec) {
+                if bytes > spec.window_bytes() {
                     return Err(Trouble::Wrong(format!(
                         "the peer asked to verify {bytes} bytes, more than it wrote"
                     )));
@@ -133,13 +144,24 @@ fn answer(
                 let mut found = vec![0; bytes as usize];
                 lane.memory.read(lane.half as usize, &mut found)?;
                 let mismatch = pattern::mismatch(seed, &found);
-                lane.wire.send(&Message::Verified { mismatch: mismatch.clone() }, deadline)?;
+                lane.wire.send(
+                    &Message::Verified {
+                        mismatch: mismatch.clone(),
+                    },
+                    deadline,
+                )?;
                 if let Some(what) = mismatch {
-                    return Err(Trouble::Wrong(format!("data received here is wrong: {what}")));
+                    return Err(Trouble::Wrong(format!(
+                        "data received here is wrong: {what}"
+                    )));
                 }
             }
             Message::Measured(figure) => emit(Event::Figure(figure)),
-            Message::Finished { sent_bytes, received_bytes, attribution } => {
+            Message::Finished {
+                sent_bytes,
+                received_bytes,
+                attribution,
+            } => {
                 emit(Event::Stage(Stage::met(
                     SmokeRung::Data,
                     format!(
@@ -148,10 +170,17 @@ fn answer(
                 )));
                 let own = super::child::attribute(job, counters, received_bytes, sent_bytes, emit);
                 lane.wire.send(
-                    &Message::Finished { sent_bytes, received_bytes, attribution: own },
+                    &Message::Finished {
+                        sent_bytes,
+                        received_bytes,
+                        attribution: own,
+                    },
                     deadline,
                 )?;
-                emit(Event::Peer(super::child::peer_report(job, Some(attribution))));
+                emit(Event::Peer(super::child::peer_report(
+                    job,
+                    Some(attribution),
+                )));
                 return Ok(());
             }
             other => return Err(Trouble::Unexpected(other.name())),
@@ -159,9 +188,10 @@ fn answer(
     }
 }
 
-/// Puts into memory what the peer will read, where it is not there already, and clears what it will write.
+/// Puts into memory what the peer will read, where it is not there already, and clears what it will
+/// write.
 fn prepare(lane: &Lane<'_>, spec: TestSpec, seed: Option<u64>) -> Result<(), VerbsError> {
-    let window = (spec.size_bytes * ChildJob::depth(spec)) as usize;
+    let window = spec.window_bytes() as usize;
     if let Some(seed) = seed {
         match spec.test {
             TestKind::WriteLat => lane.memory.write(0, &pattern::bytes(!seed, window))?,

@@ -6,26 +6,26 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
 use nix::unistd::{gethostname, getpid};
 
-use super::address::{Neighbour, holders, neighbour, netdev_mtu, socket_address};
-use super::call::CallError;
+use super::address::{netdev_mtu, socket_address};
+use super::approach::{answered, control_stage, neighbour_stage, refusal, sentence};
 use super::event::sysfs;
-use super::job::{Endpoint, Job, Peer, refuse_plan};
-use super::outcome::{Ending, Kind, Progress, Role, SmokeOutcome, SmokeRung, Stage};
+use super::job::{Endpoint, Job, Peer};
+use super::outcome::{Ending, Kind, Progress, Role, SmokeOutcome, SmokeRung, Stage, Verdict};
 use super::protocol::{Hello, Identity, compare};
 use super::rendezvous::{Kept, Meeting, NotMet, call, meet};
 use super::session::ChildJob;
 use super::supervise::{End, command, supervise};
 
-/// How much earlier than its parent's deadline a child gives up: it can still say why, and its peer hears of it.
+/// How much earlier than its parent's deadline a child gives up: it can still say why, and its peer
+/// hears of it.
 const MARGIN: Duration = Duration::from_millis(1500);
-/// The longest wait for a serving peer that is busy with others.
-const QUEUE: Duration = Duration::from_secs(60);
 
-/// Runs the smoke test that `job` describes. Ends by the sum of the job's own limits: the wait for the peer and [`Limits::traffic`]
-/// (super::Limits::traffic), plus two seconds for a process that the kernel does not let go.
+/// Runs the smoke test that `job` describes.
+///
+/// It ends by the sum of the job's own limits, the wait for the peer and that for the traffic, plus
+/// two seconds for a process that the kernel does not let go.
 pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
     let mut outcome = SmokeOutcome::begin(job);
     if let Some(why) = refusal(job) {
@@ -34,10 +34,18 @@ pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
     let own = identity(&job.endpoint);
     let kept = match job.peer {
         Peer::Loopback => return loopback(job, own, outcome, progress),
-        Peer::Serving { .. } => call(&meeting(job, &own), Instant::now() + QUEUE, progress),
+        Peer::Serving { .. } => call(
+            &meeting(job, &own),
+            Instant::now() + job.limits.queue,
+            progress,
+        ),
         Peer::Rendezvous { wait, .. } => meet(&meeting(job, &own), Instant::now() + wait, progress),
     };
-    if let Some(stage) = neighbour_stage(job) {
+    // A peer that answered has a neighbour entry or is behind a router: an unanswered one is then
+    // an old one.
+    if let Some(stage) =
+        neighbour_stage(job).filter(|stage| kept.is_err() || stage.verdict != Verdict::Unmet)
+    {
         show(&mut outcome, stage, progress);
     }
     let kept = match kept {
@@ -83,18 +91,32 @@ pub(super) fn traffic(
         Role::Initiator => "connected to",
         Role::Responder => "accepted from",
     };
-    let observed = format!("control connection {way} {} port {}", job.peer_address(), job.port);
-    show(&mut outcome, Stage::met(SmokeRung::Control, observed), progress);
+    let observed = format!(
+        "control connection {way} {} port {}",
+        job.peer_address(),
+        job.port
+    );
+    show(
+        &mut outcome,
+        Stage::met(SmokeRung::Control, observed),
+        progress,
+    );
     outcome.role = Some(kept.role);
     outcome.differences = compare(&own, &kept.peer, None);
-    let child = child_job(job, kept.role, Kind::Link, own, &kept);
-    let deadline = Instant::now() + job.limits.traffic;
+    let (child, time) = child_job(job, kept.role, own, kept.peer, kept.hello);
+    let deadline = Instant::now() + time;
     let end = command(&child).and_then(|command| {
-        supervise(command, kept.wire.into_socket(), deadline, stop, &mut |event| {
-            if let Some(shown) = outcome.fold(event) {
-                progress(shown);
-            }
-        })
+        supervise(
+            command,
+            kept.wire.into_socket(),
+            deadline,
+            stop,
+            &mut |event| {
+                if let Some(shown) = outcome.fold(event) {
+                    progress(shown);
+                }
+            },
+        )
     });
     conclude(outcome, end, progress)
 }
@@ -117,27 +139,20 @@ fn loopback(
     };
     show(
         &mut outcome,
-        Stage::met(SmokeRung::Control, "both ends are on this port (socket pair)"),
+        Stage::met(
+            SmokeRung::Control,
+            "both ends are on this port (socket pair)",
+        ),
         progress,
     );
-    let deadline = Instant::now() + job.limits.traffic;
     let hello = Hello::new(own.clone(), job.tests.clone(), job.limits.test_budget_ms);
-    let child = |role| ChildJob {
-        role,
-        kind: Kind::Loopback,
-        own: own.clone(),
-        peer: own.clone(),
-        peer_address: job.endpoint.local,
-        port: job.port,
-        tests: hello.tests.clone(),
-        test_budget_ms: hello.test_budget_ms,
-        deadline_ms: child_deadline_ms(job),
-        parent_pid: getpid().as_raw(),
-    };
-    let (initiator, responder) = (child(Role::Initiator), child(Role::Responder));
+    let child = |role| child_job(job, role, own.clone(), own.clone(), hello.clone());
+    let ((initiator, time), (responder, _)) = (child(Role::Initiator), child(Role::Responder));
+    let deadline = Instant::now() + time;
     let stop = AtomicBool::new(false);
     let end = thread::scope(|scope| {
-        // What goes wrong at the far end reaches the near one over the control connection; its death closes it.
+        // What goes wrong at the far end reaches the near one over the control connection; its
+        // death closes it.
         scope.spawn(|| {
             let _ = command(&responder)
                 .and_then(|command| supervise(command, far.into(), deadline, &stop, &mut |_| {}));
@@ -170,9 +185,10 @@ fn conclude(
     };
     let stage = match end {
         Ok(End::Done) => None,
-        Ok(End::Died(how)) => {
-            Some(Stage::unmet(rung, format!("the traffic process ended by itself{what}: {how}")))
-        }
+        Ok(End::Died(how)) => Some(Stage::unmet(
+            rung,
+            format!("the traffic process ended by itself{what}: {how}"),
+        )),
         Ok(End::Late(stuck)) => {
             let stuck = stuck.map(|stuck| format!("; {stuck}")).unwrap_or_default();
             Some(
@@ -209,46 +225,12 @@ fn show(outcome: &mut SmokeOutcome, stage: Stage, progress: &mut dyn FnMut(Progr
     outcome.stages.push(stage);
 }
 
-/// Why this job is no test of a link, or none at all.
-fn refusal(job: &Job) -> Option<String> {
-    if let Some(why) = refuse_plan(&job.tests, job.limits.test_budget_ms) {
-        return Some(why);
-    }
-    let local = job.endpoint.local;
-    let netdev = &job.endpoint.netdev;
-    if !holders(local).iter().any(|holder| holder == netdev) {
-        return Some(format!(
-            "{netdev} does not hold the address {local}, so traffic cannot be bound to it"
-        ));
-    }
-    let peer = job.peer_address();
-    if job.peer == Peer::Loopback {
-        return None;
-    }
-    if local.is_ipv4() != peer.is_ipv4() {
-        return Some(format!(
-            "the peer's address {peer} and the own address {local} are of different families"
-        ));
-    }
-    if peer == local {
-        return Some(format!(
-            "the peer's address {peer} is the own one: that is loopback, which proves the device and the library, not the cable"
-        ));
-    }
-    let holders = holders(peer);
-    if holders.is_empty() {
-        return None;
-    }
-    Some(format!(
-        "the peer's address {peer} is held by this host's {}: such traffic goes through the host and not over the cable (move one port into a network namespace of its own, or test against another host)",
-        holders.join(" and ")
-    ))
-}
-
 /// What this end says of itself.
 pub(super) fn identity(endpoint: &Endpoint) -> Identity {
     Identity {
-        host: gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        host: gethostname()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default(),
         netdev_mtu_bytes: netdev_mtu(sysfs(), &endpoint.netdev),
         endpoint: endpoint.clone(),
     }
@@ -264,114 +246,35 @@ fn meeting(job: &Job, own: &Identity) -> Meeting {
     }
 }
 
-fn child_deadline_ms(job: &Job) -> u64 {
-    u64::try_from(job.limits.traffic.saturating_sub(MARGIN).as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The child's order; the tests are those of the end that called.
-fn child_job(job: &Job, role: Role, kind: Kind, own: Identity, kept: &Kept) -> ChildJob {
-    ChildJob {
+/// The child's order, with the tests of the end that called, and the time for them.
+fn child_job(
+    job: &Job,
+    role: Role,
+    own: Identity,
+    peer: Identity,
+    hello: Hello,
+) -> (ChildJob, Duration) {
+    let time = job.limits.traffic_time(&hello.tests, hello.test_budget_ms);
+    let child_time = time - MARGIN.min(time / 4);
+    let child = ChildJob {
         role,
-        kind,
+        kind: if job.peer == Peer::Loopback {
+            Kind::Loopback
+        } else {
+            Kind::Link
+        },
         own,
-        peer: kept.peer.clone(),
+        peer,
         peer_address: job.peer_address(),
         port: job.port,
-        tests: kept.hello.tests.clone(),
-        test_budget_ms: kept.hello.test_budget_ms,
-        deadline_ms: child_deadline_ms(job),
+        tests: hello.tests,
+        test_budget_ms: hello.test_budget_ms,
+        deadline_ms: u64::try_from(child_time.as_millis()).unwrap_or(u64::MAX),
         parent_pid: getpid().as_raw(),
-    }
-}
-
-/// What the ARP table says of the peer. None where it is silent (IPv6, a router between).
-fn neighbour_stage(job: &Job) -> Option<Stage> {
-    let table = std::fs::read_to_string("/proc/net/arp").ok()?;
-    let peer = job.peer_address();
-    let wanted = &job.endpoint.netdev;
-    Some(match neighbour(&table, peer)? {
-        Neighbour::Known { mac, netdev } if netdev == *wanted => {
-            Stage::met(SmokeRung::Neighbour, format!("{peer} is {mac} on {netdev} (/proc/net/arp)"))
-        }
-        Neighbour::Known { mac, netdev } => Stage::unknown(
-            SmokeRung::Neighbour,
-            format!("{peer} is {mac} on {netdev}, not on {wanted} (/proc/net/arp)"),
-        )
-        .because(
-            "two interfaces reach the peer's subnet",
-            "give each interface a subnet of its own",
-        ),
-        Neighbour::Unanswered { netdev } => Stage::unmet(
-            SmokeRung::Neighbour,
-            format!("nobody on {netdev} answers for {peer} (/proc/net/arp)"),
-        )
-        .because(
-            "the peer is down, has another address, or is not on this cable or VLAN",
-            "check the peer's link and address: `roce-setup check` there",
-        ),
-    })
-}
-
-/// Whether the failed call reached a peer of this kind, which then did come.
-fn answered(error: &CallError) -> bool {
-    matches!(
-        error,
-        CallError::Refused(_)
-            | CallError::Unexpected(_)
-            | CallError::Wire(
-                super::wire::WireError::NotAMessage(_) | super::wire::WireError::TooLong(_)
-            )
-    )
-}
-
-fn sentence(error: &CallError) -> String {
-    match error {
-        CallError::Connect(Errno::ECONNREFUSED) => "connection refused".to_owned(),
-        CallError::Connect(errno) => errno.to_string(),
-        CallError::NoAnswer => "no answer".to_owned(),
-        CallError::Refused(why) => format!("the peer refused: {why}"),
-        CallError::Wire(error) => error.to_string(),
-        CallError::Unexpected(name) => format!("the peer sent `{name}` out of turn"),
-    }
-}
-
-/// The unmet control stage of a peer that was not met.
-fn control_stage(job: &Job, not_met: NotMet) -> Stage {
-    let target = format!("{} port {}", job.peer_address(), job.port);
-    let error = match not_met {
-        NotMet::Listen(error) => {
-            return Stage::unmet(
-                SmokeRung::Control,
-                format!("listening on {} port {}: {error}", job.endpoint.local, job.port),
-            );
-        }
-        NotMet::Call(error) | NotMet::NeverCame(Some(error)) => error,
-        NotMet::NeverCame(None) => CallError::NoAnswer,
     };
-    let stage =
-        Stage::unmet(SmokeRung::Control, format!("connecting to {target}: {}", sentence(&error)));
-    match error {
-        CallError::Connect(Errno::ECONNREFUSED) => stage.because(
-            "the peer is reachable, but no smoke server listens there",
-            &format!("start it on the peer: `roce-setup serve` (port {})", job.port),
-        ),
-        CallError::Connect(Errno::EHOSTUNREACH | Errno::EACCES | Errno::EPERM) => stage.because(
-            "a firewall rejects the port, or nobody answers for the address on this subnet",
-            &format!("open TCP port {} on the peer; compare `ip neigh`", job.port),
-        ),
-        CallError::Connect(Errno::ENETUNREACH) => stage.because(
-            "no route leads to the peer from this address",
-            "check the prefix lengths of both ends",
-        ),
-        CallError::NoAnswer => stage.because(
-            "the peer is off, the link is broken, or a firewall drops the port silently",
-            &format!("check the peer's link and address; open TCP port {} on the peer", job.port),
-        ),
-        CallError::Refused(_) => stage,
-        CallError::Wire(_) | CallError::Unexpected(_) => stage.because(
-            "another program, or another version of this one, has the port",
-            "install the same version on both ends, or choose another `smoke.port`",
-        ),
-        CallError::Connect(_) => stage,
-    }
+    (child, time)
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

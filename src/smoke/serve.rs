@@ -1,33 +1,16 @@
-//! The server: stands on the profile's ports and answers every peer's test, one at a time, until it is told to stop.
+//! The server: stands on the profile's ports and answers every peer's test, one at a time, until it
+//! is told to stop.
 
-use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, TcpListener};
-use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::net::IpAddr;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-use super::address::socket_address;
-use super::caller::{Caller, Standing};
-use super::job::{Endpoint, Job, Limits, Peer};
-use super::outcome::{Ending, Progress, Role, SmokeOutcome};
-use super::rendezvous::Kept;
-use super::run::{identity, traffic};
-use super::wire::timeout;
-
-/// Clients held at once, the one under test included. More are turned away with the reason.
-const MAX_CLIENTS: usize = 128;
-/// How often the loop looks at a running test.
-const GLANCE: Duration = Duration::from_millis(100);
-/// How long it may sleep with nothing to do; signals and clients wake it.
-const IDLE: Duration = Duration::from_secs(60);
+use super::job::{Endpoint, Limits};
+use super::outcome::Progress;
+use super::server::{Door, Server};
 
 /// Where and how long to serve.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,217 +72,189 @@ pub fn serve(
         .iter()
         .map(|endpoint| Door::open(endpoint, options.port))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut server = Server { options, doors, clients: VecDeque::new(), running: None, served: 0 };
+    let mut server = Server::new(options, doors);
     loop {
-        if matches!(signals.read_signal(), Ok(Some(_)))
-            || options.most_tests.is_some_and(|most| server.served >= most)
+        server.step(progress);
+        let told_to_stop = matches!(signals.read_signal(), Ok(Some(_)));
+        if told_to_stop
+            || options
+                .most_tests
+                .is_some_and(|most| server.served() >= most)
         {
             server.stop(progress);
-            return Ok(server.served);
+            return Ok(server.served());
         }
-        server.step(progress);
         server.wait(&signals);
     }
 }
 
-/// One address that is listened on.
-struct Door {
-    endpoint: Endpoint,
-    listener: TcpListener,
-}
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
+    use std::thread;
+    use std::time::{Duration, Instant};
 
-impl Door {
-    fn open(endpoint: &Endpoint, port: u16) -> Result<Self, ServeError> {
-        let address = socket_address(endpoint.local, port, &endpoint.netdev);
-        let listener = TcpListener::bind(address).and_then(|listener| {
-            listener.set_nonblocking(true)?;
-            Ok(listener)
-        });
-        match listener {
-            Ok(listener) => Ok(Self { endpoint: endpoint.clone(), listener }),
-            Err(error) => Err(ServeError::Listen {
-                netdev: endpoint.netdev.clone(),
-                address: endpoint.local,
-                port,
-                error,
-            }),
-        }
-    }
-}
+    use super::super::job::Job;
+    use super::super::protocol::Hello;
+    use super::super::rendezvous::{Meeting, call};
+    use super::super::run::identity;
+    use super::*;
 
-/// A client and the door it came through.
-struct Client {
-    door: usize,
-    caller: Caller,
-}
-
-/// The test under way.
-struct Running {
-    from: IpAddr,
-    thread: JoinHandle<SmokeOutcome>,
-    stop: Arc<AtomicBool>,
-}
-
-struct Server<'a> {
-    options: &'a ServeOptions,
-    doors: Vec<Door>,
-    /// In the order of their arrival.
-    clients: VecDeque<Client>,
-    running: Option<Running>,
-    served: u64,
-}
-
-impl Server<'_> {
-    /// One round without waits.
-    fn step(&mut self, progress: &mut dyn FnMut(Progress)) {
-        self.finish_test(progress);
-        self.accept();
-        for client in &mut self.clients {
-            client.caller.step();
-        }
-        self.clients.retain(|client| match client.caller.standing() {
-            Standing::Gone(why) => {
-                progress(Progress::Client {
-                    peer: client.caller.from,
-                    what: format!("was not tested: {why}"),
-                });
-                false
-            }
-            _ => true,
-        });
-        let started =
-            self.clients.iter().position(|client| *client.caller.standing() == Standing::Started);
-        if let Some(client) = started.and_then(|index| self.clients.remove(index)) {
-            self.begin_test(client, progress);
-        }
-        self.invite();
-    }
-
-    fn accept(&mut self) {
-        for (index, door) in self.doors.iter().enumerate() {
-            while let Some(mut caller) = Caller::accept(&door.listener) {
-                if self.clients.len() < MAX_CLIENTS {
-                    self.clients.push_back(Client { door: index, caller });
-                } else {
-                    caller.refuse(format!(
-                        "{MAX_CLIENTS} clients are waiting already; try again later"
-                    ));
-                }
-            }
+    fn endpoint(host: u8) -> Endpoint {
+        let local = IpAddr::from([127, 0, 0, host]);
+        Endpoint {
+            netdev: "lo".to_owned(),
+            device: "none".to_owned(),
+            local,
+            mode: None,
         }
     }
 
-    /// Welcomes the first waiting client when nobody is tested, and tells the others their place.
-    fn invite(&mut self) {
-        let mut ahead = u32::from(self.running.is_some());
-        ahead += u32::from(
-            self.clients.iter().any(|client| *client.caller.standing() == Standing::Welcomed),
-        );
-        let mut waiting: Vec<&mut Client> = self
-            .clients
-            .iter_mut()
-            .filter(|client| *client.caller.standing() == Standing::Waiting)
-            .collect();
-        waiting.sort_by_key(|client| client.caller.since);
-        for client in waiting {
-            if ahead == 0 {
-                let endpoint = &self.doors[client.door].endpoint;
-                client.caller.welcome(&identity(endpoint), true);
-            } else {
-                client.caller.queue(ahead);
-            }
-            ahead += 1;
-        }
-    }
-
-    fn begin_test(&mut self, client: Client, progress: &mut dyn FnMut(Progress)) {
-        let from = client.caller.from;
-        let endpoint = self.doors[client.door].endpoint.clone();
-        let Some((wire, hello)) = client.caller.into_parts() else {
-            return;
+    /// A server for `most` tests on 127.0.0.1; its port and its thread, which returns what it told
+    /// of its clients.
+    fn server(most: u64) -> (u16, thread::JoinHandle<(u64, Vec<String>)>) {
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|free| free.local_addr())
+            .expect("a port")
+            .port();
+        let options = ServeOptions {
+            endpoints: vec![endpoint(1)],
+            port,
+            limits: Limits::default(),
+            most_tests: Some(most),
         };
-        let peer = hello.identity.clone();
-        progress(Progress::Client {
-            peer: from,
-            what: format!(
-                "is tested on {} ({} of {})",
-                endpoint.netdev, peer.endpoint.netdev, peer.host
-            ),
-        });
-        let job = Job {
-            endpoint,
-            peer: Peer::Serving { address: from },
-            port: self.options.port,
-            tests: hello.tests.clone(),
-            limits: Limits { test_budget_ms: hello.test_budget_ms, ..self.options.limits },
-        };
-        let kept = Kept { wire, role: Role::Responder, peer, hello };
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
         let thread = thread::spawn(move || {
-            let own = identity(&job.endpoint);
-            let outcome = SmokeOutcome::begin(&job);
-            traffic(&job, own, kept, outcome, &flag, &mut |_| {})
+            let mut told = Vec::new();
+            let served = serve(&options, &mut |progress| {
+                if let Progress::Client { peer, what } = progress {
+                    told.push(format!("{peer} {what}"));
+                }
+            });
+            (served.expect("a server"), told)
         });
-        self.running = Some(Running { from, thread, stop });
+        thread::sleep(Duration::from_millis(200));
+        (port, thread)
     }
 
-    fn finish_test(&mut self, progress: &mut dyn FnMut(Progress)) {
-        if self.running.as_ref().is_some_and(|running| running.thread.is_finished()) {
-            self.conclude(progress);
+    fn meeting(host: u8, port: u16) -> Meeting {
+        let hello = Hello::new(identity(&endpoint(host)), Job::default_tests(), 1000);
+        Meeting {
+            local: SocketAddr::from(([127, 0, 0, host], port)),
+            peer: SocketAddr::from(([127, 0, 0, 1], port)),
+            hello,
         }
     }
 
-    /// Waits for the running test's end and tells it.
-    fn conclude(&mut self, progress: &mut dyn FnMut(Progress)) {
-        let Some(Running { from, thread, .. }) = self.running.take() else {
-            return;
-        };
-        self.served += 1;
-        let what = match thread.join() {
-            Err(_) => "its test ended in an internal error".to_owned(),
-            Ok(outcome) if outcome.ending == Ending::Passed => {
-                format!("passed: {} tests on {}", outcome.figures.len(), outcome.netdev)
-            }
-            Ok(outcome) => match outcome.diagnosis() {
-                Some(stage) => format!("failed at {}: {}", stage.rung.claim_id(), stage.observed),
-                None => "failed".to_owned(),
-            },
-        };
-        progress(Progress::Client { peer: from, what });
-    }
-
-    /// Ends the running test and sends the waiting away.
-    fn stop(&mut self, progress: &mut dyn FnMut(Progress)) {
-        if let Some(running) = &self.running {
-            running.stop.store(true, Ordering::Relaxed);
-        }
-        for client in &mut self.clients {
-            client.caller.refuse("the server is stopping".to_owned());
-        }
-        self.clients.clear();
-        self.conclude(progress);
-    }
-
-    fn wait(&self, signals: &SignalFd) {
-        let busy = self.running.is_some();
-        // Clients have deadlines of their own, and the waiting hear from here now and then.
-        let longest = match (busy, self.clients.is_empty()) {
-            (true, _) => GLANCE,
-            (false, false) => Duration::from_millis(500),
-            (false, true) => IDLE,
-        };
-        let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
-        fds.extend(
-            self.doors.iter().map(|door| PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)),
-        );
-        fds.extend(
-            self.clients.iter().map(|client| PollFd::new(client.caller.fd(), PollFlags::POLLIN)),
-        );
+    #[test]
+    fn garbage_and_half_open_clients_cost_a_real_one_nothing() {
+        let (port, server) = server(1);
+        let mut half_open = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        half_open.write_all(&[0, 0]).expect("half a header");
+        let mut garbage = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        garbage
+            .write_all(b"\x16\x03\x01\x02\x00")
+            .expect("a TLS hello");
         let begin = Instant::now();
-        if poll(&mut fds, timeout(longest)).is_err() && begin.elapsed() < GLANCE {
-            // A failing poll must not become a busy loop.
-            thread::sleep(GLANCE);
-        }
+        let kept = call(
+            &meeting(2, port),
+            begin + Duration::from_secs(5),
+            &mut |_| {},
+        )
+        .expect("a welcome");
+        assert!(
+            begin.elapsed() < Duration::from_secs(2),
+            "took {:?}",
+            begin.elapsed()
+        );
+        assert_eq!(kept.peer.endpoint, endpoint(1));
+        let mut answer = Vec::new();
+        let _ = garbage.read_to_end(&mut answer);
+        assert!(
+            answer.is_empty()
+                || String::from_utf8_lossy(&answer).contains("it is not a roce-setup smoke peer")
+        );
+        drop(kept);
+        let (served, told) = server.join().expect("the server");
+        assert_eq!(served, 1);
+        let found = |what: &str| told.iter().any(|line| line.contains(what));
+        assert!(
+            found("127.0.0.1 was not tested: the peer announced a message of 369295618 bytes"),
+            "{told:?}"
+        );
+        assert!(found("127.0.0.2 is tested on lo (lo of "), "{told:?}");
+        // The test program knows no traffic subcommand, so its child ends without a word.
+        assert!(
+            found("127.0.0.2 failed at smoke.connect: the traffic process ended by itself"),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn clients_are_served_in_turn_and_told_their_place() {
+        let (port, server) = server(3);
+        let clients: Vec<_> = (2..5)
+            .map(|host| {
+                thread::sleep(Duration::from_millis(50));
+                thread::spawn(move || {
+                    let mut places = Vec::new();
+                    let kept = call(
+                        &meeting(host, port),
+                        Instant::now() + Duration::from_secs(20),
+                        &mut |progress| {
+                            if let Progress::Queued { place } = progress {
+                                places.push(place);
+                            }
+                        },
+                    );
+                    // Welcomed clients hold their turn for a moment, as a test would.
+                    thread::sleep(Duration::from_millis(500));
+                    kept.map(|_| places).expect("a welcome")
+                })
+            })
+            .collect();
+        let places: Vec<Vec<u32>> = clients
+            .into_iter()
+            .map(|client| client.join().expect("a client"))
+            .collect();
+        assert!(
+            places.iter().flatten().all(|place| (1..=2).contains(place)),
+            "{places:?}"
+        );
+        let (served, told) = server.join().expect("the server");
+        assert_eq!(served, 3);
+        let tested: Vec<&str> = told
+            .iter()
+            .filter(|line| line.contains("is tested"))
+            .filter_map(|line| line.split(' ').next())
+            .collect();
+        assert_eq!(tested, ["127.0.0.2", "127.0.0.3", "127.0.0.4"]);
+    }
+
+    #[test]
+    fn a_taken_port_is_named_with_its_address() {
+        let taken = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let port = taken.local_addr().expect("its address").port();
+        let options = ServeOptions {
+            endpoints: vec![endpoint(1)],
+            port,
+            limits: Limits::default(),
+            most_tests: None,
+        };
+        let error = serve(&options, &mut |_| {}).expect_err("a taken port");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "listening on 127.0.0.1 port {port} of lo: Address already in use (os error 98)"
+            )
+        );
+        let options = ServeOptions {
+            endpoints: Vec::new(),
+            ..options
+        };
+        assert!(matches!(
+            serve(&options, &mut |_| {}),
+            Err(ServeError::NoEndpoint)
+        ));
     }
 }

@@ -1,7 +1,7 @@
 //! What both ends of the traffic have: the device they bound, memory, and in the end a connection.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::address::socket_address;
 use super::event::Event;
 use super::job::TestSpec;
-use super::outcome::{Kind, Role, SmokeRung, Stage, TestKind};
+use super::outcome::{Kind, Role, SmokeRung, Stage};
 use super::protocol::{Identity, Message, Ready};
 use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
@@ -23,8 +23,9 @@ use crate::verbs::{
 pub(crate) const QUEUE_DEPTH: u16 = 64;
 /// More outstanding reads than this gain nothing on any device known.
 const MAX_READS: u8 = 16;
-/// Acknowledgement timeout 4.096 us x 2^16 = 0.27 s, times eight tries: a silent peer is known after about two seconds, well within the
-/// deadline, and a host that is merely slow is not given up.
+/// Acknowledgement timeout 4.096 us x 2^16 = 0.27 s, times seven tries: a silent peer is known
+/// after about two seconds, well within the deadline, and a host that is merely slow is not given
+/// up.
 const ACK_TIMEOUT_EXPONENT: u8 = 16;
 
 /// What a child is told.
@@ -49,22 +50,11 @@ pub(crate) struct ChildJob {
 }
 
 impl ChildJob {
-    /// The test's operations that may be outstanding at once.
-    pub(crate) fn depth(spec: TestSpec) -> u32 {
-        const WINDOW_BYTES: u32 = 4 << 20;
-        match spec.test {
-            TestKind::WriteLat | TestKind::ReadLat => 1,
-            TestKind::WriteBw | TestKind::ReadBw => {
-                (WINDOW_BYTES / spec.size_bytes.max(1)).clamp(2, 8)
-            }
-        }
-    }
-
     /// Bytes of each half of an end's memory: the first is sent from, the second received into.
     pub(crate) fn half_bytes(&self) -> u32 {
         self.tests
             .iter()
-            .map(|spec| spec.size_bytes * Self::depth(*spec))
+            .map(|spec| spec.window_bytes())
             .max()
             .unwrap_or(0)
             .next_multiple_of(64)
@@ -76,7 +66,7 @@ pub(crate) struct Bound {
     pub(crate) channel: EventChannel,
     pub(crate) id: CmId,
     pub(crate) domain: ProtectionDomain,
-    pub(crate) completions: Arc<CompletionQueue>,
+    pub(crate) completions: Rc<CompletionQueue>,
     pub(crate) memory: MemoryRegion,
     pub(crate) port: PortAttributes,
 }
@@ -146,11 +136,12 @@ pub(crate) fn bind(channel: &EventChannel, job: &ChildJob, port: u16) -> Result<
     Ok(id)
 }
 
-/// A listener on the port after the control port, so that a firewall can be opened for it, or else on any. The control port itself is no
-/// choice: siw listens on a kernel TCP socket.
+/// A listener on the port after the control port, so that a firewall can be opened for it, or else
+/// on any. The control port itself is no choice: siw listens on a kernel TCP socket.
 fn listen(channel: &EventChannel, job: &ChildJob) -> Result<CmId, VerbsError> {
     let mut last = None;
-    // Port 0 more than once: rdma_cm chooses from its own numbers, where siw may find a TCP listener of somebody else.
+    // Port 0 more than once: rdma_cm chooses from its own numbers, where siw may find a TCP
+    // listener of somebody else.
     for port in [job.port.wrapping_add(1), 0, 0, 0] {
         match bind(channel, job, port).and_then(|id| id.listen().map(|()| id)) {
             Ok(id) => return Ok(id),
@@ -163,19 +154,26 @@ fn listen(channel: &EventChannel, job: &ChildJob) -> Result<CmId, VerbsError> {
     }))
 }
 
-/// Waits for one kind of message; the peer's own failure is the error.
-pub(crate) fn receive<T>(
-    wire: &mut Wire,
-    deadline: Instant,
-    wanted: impl FnOnce(Message) -> Result<T, Message>,
-) -> Result<T, Trouble> {
+/// Waits for the peer's next message; its own failure is the error.
+pub(crate) fn hear(wire: &mut Wire, deadline: Instant) -> Result<Message, Trouble> {
     match wire.receive(deadline)? {
         Message::Failed { why } => Err(Trouble::Peer(why)),
-        message => wanted(message).map_err(|message| Trouble::Unexpected(message.name())),
+        message => Ok(message),
     }
 }
 
-/// Looks, without waiting, whether the peer has given up. Its next regular message may be here already and stays for its receiver.
+/// Waits for one kind of message, of which `wanted` takes what matters.
+pub(crate) fn receive<T>(
+    wire: &mut Wire,
+    deadline: Instant,
+    wanted: impl FnOnce(&Message) -> Option<T>,
+) -> Result<T, Trouble> {
+    let message = hear(wire, deadline)?;
+    wanted(&message).ok_or(Trouble::Unexpected(message.name()))
+}
+
+/// Looks, without waiting, whether the peer has given up. Its next regular message may be here
+/// already and stays for its receiver.
 pub(crate) fn check_peer(wire: &mut Wire) -> Result<(), Trouble> {
     match wire.try_receive()? {
         None => {}

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// The median of `samples`, which are reordered: the mean of the two middle ones for an even count. None without samples.
+/// The median of `samples`, which are reordered: the mean of the two middle ones for an even count.
+/// None without samples.
 pub(crate) fn median(samples: &mut [Duration]) -> Option<Duration> {
     let count = samples.len();
     if count == 0 {

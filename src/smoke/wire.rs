@@ -1,7 +1,8 @@
-//! The control connection: JSON messages behind a four-byte big-endian length, bounded, every wait with a deadline.
+//! The control connection: JSON messages behind a four-byte big-endian length, bounded, every wait
+//! with a deadline.
 //!
-//! Exactly the bytes of one message are taken off the socket at a time, so that the socket can be handed to another process between two
-//! messages.
+//! Exactly the bytes of one message are taken off the socket at a time, so that the socket can be
+//! handed to another process between two messages.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -57,7 +58,7 @@ pub(crate) struct Wire {
     /// What has arrived of the message under way, header included.
     partial: Vec<u8>,
     /// A message that was looked at and put back.
-    put_back: Option<Message>,
+    put_back: Option<Box<Message>>,
 }
 
 impl Wire {
@@ -111,7 +112,7 @@ impl Wire {
     /// As [`Wire::receive`], without the deadline.
     pub(crate) fn try_receive(&mut self) -> Result<Option<Message>, WireError> {
         if let Some(message) = self.put_back.take() {
-            return Ok(Some(message));
+            return Ok(Some(*message));
         }
         loop {
             let wanted = match self.announced()? {
@@ -136,7 +137,7 @@ impl Wire {
 
     /// Puts a message back: the next receive returns it.
     pub(crate) fn put_back(&mut self, message: Message) {
-        self.put_back = Some(message);
+        self.put_back = Some(Box::new(message));
     }
 
     /// The length of the message under way, once its header is here.
@@ -184,8 +185,13 @@ fn wait(fd: BorrowedFd<'_>, events: PollFlags, deadline: Instant) -> Result<(), 
     }
 }
 
-/// A duration as poll takes it: rounded up, so that a wait does not spin at its end, and at most a minute.
+/// A duration as poll takes it: rounded up, so that a wait does not spin at its end, and at most a
+/// minute.
 pub(crate) fn timeout(duration: Duration) -> PollTimeout {
     let ms = duration.as_micros().div_ceil(1000).min(60_000) as u16;
     PollTimeout::from(ms)
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

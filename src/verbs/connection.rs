@@ -1,10 +1,11 @@
-//! Connection identifiers of rdma_cm: the way a connection is made on RoCE, InfiniBand and iWARP alike.
+//! Connection identifiers of rdma_cm: the way a connection is made on RoCE, InfiniBand and iWARP
+//! alike.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::net::SocketAddr;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::Duration;
 
 use rdma_sys::{ibv_context, rdma_cm_id, rdma_conn_param, rdma_port_space};
@@ -12,30 +13,26 @@ use rdma_sys::{ibv_context, rdma_cm_id, rdma_conn_param, rdma_port_space};
 use super::device::{PortAttributes, query};
 use super::error::{Reason, VerbsError};
 use super::event::{ChannelHandle, EventChannel};
+use super::library::Rdmacm;
 use super::queue::QueuePair;
 
 /// A connection identifier: a listener, or one end of a connection.
 #[derive(Clone)]
 pub struct CmId {
-    pub(super) handle: Arc<IdHandle>,
+    pub(super) handle: Rc<IdHandle>,
 }
 
-/// The library's identifier. Whatever lives on its device (a protection domain, a queue pair) holds an `Arc` of it, because librdmacm may
-/// close the device with its last identifier.
+/// The library's identifier. What lives on its device (a domain, a queue pair) keeps it alive:
+/// librdmacm may close the device with its last identifier.
 pub(super) struct IdHandle {
     raw: NonNull<rdma_cm_id>,
-    channel: Arc<ChannelHandle>,
+    channel: Rc<ChannelHandle>,
 }
-
-// SAFETY: librdmacm guards its state with its own locks; the pointer is only ever passed back to it.
-unsafe impl Send for IdHandle {}
-// SAFETY: as above.
-unsafe impl Sync for IdHandle {}
 
 impl Drop for IdHandle {
     fn drop(&mut self) {
-        // SAFETY: owned, destroyed once; events are acknowledged as they are read, so the call does not wait for one; no queue pair is
-        // left on it, since a `QueuePair` holds this handle.
+        // SAFETY: owned, destroyed once; events are acknowledged as they are read, so the call does
+        // not wait for one; no queue pair is left on it, since a `QueuePair` holds this handle.
         unsafe { (self.channel.cm().rdma_destroy_id)(self.raw.as_ptr()) };
     }
 }
@@ -58,8 +55,9 @@ impl ConnectionLimits {
         parameters.private_data_len = u8::try_from(private_data.len()).unwrap_or(0);
         parameters.responder_resources = self.responder_resources;
         parameters.initiator_depth = self.initiator_depth;
-        // The largest count: how long a silent peer is tried is set by the acknowledgement timeout.
-        parameters.retry_count = 7;
+        // One below the largest: rxe takes 7 for "for ever", as the specification does for RNR
+        // only.
+        parameters.retry_count = 6;
         parameters.rnr_retry_count = 7;
         parameters
     }
@@ -81,7 +79,10 @@ impl CmId {
         match NonNull::new(id) {
             // SAFETY: just created, owned by nobody else.
             Some(id) if code == 0 => Ok(unsafe { Self::adopt(id, channel.clone()) }),
-            _ => Err(VerbsError::last_os("rdma_create_id", "for a reliable connection")),
+            _ => Err(VerbsError::last_os(
+                "rdma_create_id",
+                "for a reliable connection",
+            )),
         }
     }
 
@@ -90,13 +91,20 @@ impl CmId {
     /// # Safety
     /// `id` must be live, owned by the caller alone, and its events must arrive on `channel`.
     pub(super) unsafe fn adopt(id: NonNull<rdma_cm_id>, channel: EventChannel) -> Self {
-        Self { handle: Arc::new(IdHandle { raw: id, channel: channel.handle }) }
+        Self {
+            handle: Rc::new(IdHandle {
+                raw: id,
+                channel: channel.handle,
+            }),
+        }
     }
 
-    /// Binds to a local address, and with it to the RDMA device of the interface that holds the address. Port 0 lets the kernel choose.
+    /// Binds to a local address, and with it to the RDMA device of the interface that holds the
+    /// address. Port 0 lets the kernel choose.
     ///
     /// # Errors
-    /// `EADDRINUSE` for a taken port, `EADDRNOTAVAIL`/`ENODEV` where no RDMA device has the address.
+    /// `EADDRINUSE` for a taken port, `EADDRNOTAVAIL`/`ENODEV` where no RDMA device has the
+    /// address.
     pub fn bind(&self, address: SocketAddr) -> Result<(), VerbsError> {
         let mut raw = RawAddress::from(address);
         // SAFETY: live id; the address is a sockaddr of its family, copied by the call.
@@ -110,14 +118,16 @@ impl CmId {
         u16::from_be(unsafe { (self.cm().rdma_get_src_port)(self.as_ptr()) })
     }
 
-    /// Asks for the device and path to `peer` from the bound address; answered by an `ADDR_RESOLVED` event.
+    /// Asks for the device and path to `peer` from the bound address; answered by an
+    /// `ADDR_RESOLVED` event.
     ///
     /// # Errors
     /// The errno of `rdma_resolve_addr`.
     pub fn resolve_address(&self, peer: SocketAddr, timeout: Duration) -> Result<(), VerbsError> {
         let mut raw = RawAddress::from(peer);
         let timeout = milliseconds(timeout);
-        // SAFETY: live id, already bound, so that no source is given; the destination is copied by the call.
+        // SAFETY: live id, already bound, so that no source is given; the destination is copied by
+        // the call.
         let code = unsafe {
             (self.cm().rdma_resolve_addr)(self.as_ptr(), ptr::null_mut(), raw.as_mut_ptr(), timeout)
         };
@@ -137,7 +147,8 @@ impl CmId {
     /// Listens for one peer.
     ///
     /// # Errors
-    /// The errno of `rdma_listen`. siw listens on a kernel TCP socket, so that any TCP listener on the port is `EADDRINUSE` here.
+    /// The errno of `rdma_listen`. siw listens on a kernel TCP socket, so that any TCP listener on
+    /// the port is `EADDRINUSE` here.
     pub fn listen(&self) -> Result<(), VerbsError> {
         // SAFETY: live id.
         let code = unsafe { (self.cm().rdma_listen)(self.as_ptr(), 4) };
@@ -156,7 +167,8 @@ impl CmId {
     ) -> Result<(), VerbsError> {
         debug_assert!(queue.belongs_to(self));
         let mut parameters = limits.parameters(private_data);
-        // SAFETY: live id with a queue pair; the parameters and the private data are copied by the call.
+        // SAFETY: live id with a queue pair; the parameters and the private data are copied by the
+        // call.
         let code = unsafe { (self.cm().rdma_connect)(self.as_ptr(), &mut parameters) };
         self.done(code, "rdma_connect", || "to the peer".to_owned())
     }
@@ -170,7 +182,9 @@ impl CmId {
         let mut parameters = limits.parameters(&[]);
         // SAFETY: as for connect.
         let code = unsafe { (self.cm().rdma_accept)(self.as_ptr(), &mut parameters) };
-        self.done(code, "rdma_accept", || "of the peer's connection".to_owned())
+        self.done(code, "rdma_accept", || {
+            "of the peer's connection".to_owned()
+        })
     }
 
     /// Ends the connection. Best effort: the other side may have ended it already.
@@ -179,8 +193,8 @@ impl CmId {
         unsafe { (self.cm().rdma_disconnect)(self.as_ptr()) };
     }
 
-    /// Sets the local acknowledgement timeout of the connection to 4.096 us x 2^`exponent`. Best effort: kernels before 5.3 keep their
-    /// default.
+    /// Sets the local acknowledgement timeout of the connection to 4.096 us x 2^`exponent`. Best
+    /// effort: kernels before 5.3 keep their default.
     pub fn set_ack_timeout(&self, exponent: u8) {
         const RDMA_OPTION_ID: c_int = 0;
         const RDMA_OPTION_ID_ACK_TIMEOUT: c_int = 3;
@@ -224,7 +238,7 @@ impl CmId {
         self.handle.raw.as_ptr()
     }
 
-    pub(super) fn cm(&self) -> &'static super::library::Rdmacm {
+    pub(super) fn cm(&self) -> &'static Rdmacm {
         self.handle.channel.cm()
     }
 
@@ -234,12 +248,18 @@ impl CmId {
         operation: &str,
         object: impl FnOnce() -> String,
     ) -> Result<(), VerbsError> {
-        if code == 0 { Ok(()) } else { Err(VerbsError::last_os(operation, object())) }
+        if code == 0 {
+            Ok(())
+        } else {
+            Err(VerbsError::last_os(operation, object()))
+        }
     }
 }
 
 fn milliseconds(duration: Duration) -> c_int {
-    c_int::try_from(duration.as_millis()).unwrap_or(c_int::MAX).max(1)
+    c_int::try_from(duration.as_millis())
+        .unwrap_or(c_int::MAX)
+        .max(1)
 }
 
 /// A socket address in the C form that rdma_cm takes.
@@ -254,14 +274,18 @@ impl From<SocketAddr> for RawAddress {
             SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
                 sin_family: libc::AF_INET as libc::sa_family_t,
                 sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
+                sin_addr: libc::in_addr {
+                    s_addr: u32::from_ne_bytes(v4.ip().octets()),
+                },
                 sin_zero: [0; 8],
             }),
             SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
                 sin6_family: libc::AF_INET6 as libc::sa_family_t,
                 sin6_port: v6.port().to_be(),
                 sin6_flowinfo: 0,
-                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                sin6_addr: libc::in6_addr {
+                    s6_addr: v6.ip().octets(),
+                },
                 sin6_scope_id: v6.scope_id(),
             }),
         }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::error::{Reason, VerbsError};
 use super::library::Ibverbs;
 
-/// One device as the verbs library lists it. A device that sysfs has and this list lacks has no provider library or no uverbs node.
+/// One device as the verbs library lists it. A device that sysfs has and this list lacks has no
+/// provider library or no uverbs node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerbsDevice {
     /// The kernel's name, such as `rdmap2s0f0`.
@@ -25,7 +26,8 @@ pub struct VerbsDevice {
 /// Lists the devices for which libibverbs has a provider.
 ///
 /// # Errors
-/// The loader's words when libibverbs is missing; `ENOSYS` when the kernel has no RDMA support loaded.
+/// The loader's words when libibverbs is missing; `ENOSYS` when the kernel has no RDMA support
+/// loaded.
 pub fn list_devices() -> Result<Vec<VerbsDevice>, VerbsError> {
     let verbs = Ibverbs::get()?;
     let mut count: c_int = 0;
@@ -35,10 +37,12 @@ pub fn list_devices() -> Result<Vec<VerbsDevice>, VerbsError> {
         return Err(VerbsError::last_os("ibv_get_device_list", "of this host"));
     };
     let devices = (0..usize::try_from(count).unwrap_or(0))
-        // SAFETY: the library returned `count` valid device pointers, which live until the list is freed below.
+        // SAFETY: the library returned `count` valid device pointers, which live until the list is
+        // freed below.
         .map(|index| unsafe { describe(verbs, *list.as_ptr().add(index)) })
         .collect();
-    // SAFETY: the list came from ibv_get_device_list and nothing refers to it any more: `describe` copies.
+    // SAFETY: the list came from ibv_get_device_list and nothing refers to it any more: `describe`
+    // copies.
     unsafe { (verbs.ibv_free_device_list)(list.as_ptr()) };
     Ok(devices)
 }
@@ -48,7 +52,8 @@ pub fn list_devices() -> Result<Vec<VerbsDevice>, VerbsError> {
 /// # Safety
 /// `device` must be an entry of a device list that has not been freed.
 unsafe fn describe(verbs: &Ibverbs, device: *mut ibv_device) -> VerbsDevice {
-    // SAFETY: by this function's contract the pointer is live; the name is the library's own NUL-terminated array.
+    // SAFETY: by this function's contract the pointer is live; the name is the library's own
+    // NUL-terminated array.
     let (name, guid, node_type, transport) = unsafe {
         (
             CStr::from_ptr((verbs.ibv_get_device_name)(device)).to_string_lossy().into_owned(),
@@ -126,7 +131,8 @@ pub(super) unsafe fn query(
     port: u8,
 ) -> Result<PortAttributes, VerbsError> {
     let verbs = Ibverbs::get()?;
-    // SAFETY: the context is live by contract, and so is its device; both structs are plain integers for which zero is valid.
+    // SAFETY: the context is live by contract, and so is its device; both structs are plain
+    // integers for which zero is valid.
     let (description, mut device, mut attributes) = unsafe {
         (
             describe(verbs, context.as_ref().device),

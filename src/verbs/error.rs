@@ -1,4 +1,5 @@
-//! What a verbs call was doing, to what, and the kernel's or the loader's own word for why it failed.
+//! What a verbs call was doing, to what, and the kernel's or the loader's own word for why it
+//! failed.
 
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ pub enum Reason {
     /// The dynamic loader's message: the library or one of its functions is missing.
     #[error("{0}")]
     Loader(String),
-    /// An rdma_cm event other than the awaited one, with its status (a negative errno or a protocol's reason).
+    /// An rdma_cm event other than the awaited one, with its status (a negative errno or a
+    /// protocol's reason).
     #[error("the connection manager answered {event} (status {status})")]
     Event {
         /// The event's name, such as `REJECTED`.
@@ -54,7 +56,8 @@ impl VerbsError {
         Self { operation: operation.to_owned(), object: object.into(), reason }
     }
 
-    /// As [`VerbsError::new`] with the calling thread's current errno, for functions that return null or -1.
+    /// As [`VerbsError::new`] with the calling thread's current errno, for functions that return
+    /// null or -1.
     pub(crate) fn last_os(operation: &str, object: impl Into<String>) -> Self {
         Self::new(operation, object, Reason::Errno(Errno::last_raw()))
     }
@@ -115,7 +118,7 @@ mod tests {
             VerbsError::new("ibv_reg_mr", "1048576 bytes on rxe0", Reason::Errno(libc::ENOMEM));
         assert_eq!(
             error.to_string(),
-            "ibv_reg_mr 1048576 bytes on rxe0: ENOMEM: Cannot allocate memory"
+            "ibv_reg_mr 1048576 bytes on rxe0: ENOMEM: Out of memory"
         );
         assert_eq!(error.errno(), Some(libc::ENOMEM));
     }

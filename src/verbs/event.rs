@@ -1,8 +1,9 @@
 //! The event channel of the connection manager: every answer to a connection call arrives here.
 
+use std::fs::OpenOptions;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -17,7 +18,7 @@ use super::library::Rdmacm;
 /// An rdma_cm event channel, non-blocking underneath so that every wait has a deadline.
 #[derive(Clone)]
 pub struct EventChannel {
-    pub(super) handle: Arc<ChannelHandle>,
+    pub(super) handle: Rc<ChannelHandle>,
 }
 
 /// The library's channel; destroyed when the last connection on it is gone.
@@ -28,7 +29,8 @@ pub(super) struct ChannelHandle {
 
 impl Drop for ChannelHandle {
     fn drop(&mut self) {
-        // SAFETY: created by rdma_create_event_channel, destroyed once, and every id on it holds an Arc of this handle.
+        // SAFETY: created by rdma_create_event_channel, destroyed once, and every id on it holds an
+        // Rc of this handle.
         unsafe { (self.cm.rdma_destroy_event_channel)(self.raw.as_ptr()) };
     }
 }
@@ -112,28 +114,43 @@ impl EventChannel {
     /// # Errors
     /// The loader's words without librdmacm; `ENODEV` or `ENOENT` without the kernel's rdma_ucm.
     pub fn open() -> Result<Self, VerbsError> {
+        const NODE: &str = "/dev/infiniband/rdma_cm";
         const WHAT: &str = "of /dev/infiniband/rdma_cm";
         let cm = Rdmacm::get()?;
         // SAFETY: no precondition.
         let raw = unsafe { (cm.rdma_create_event_channel)() };
         let Some(raw) = NonNull::new(raw) else {
-            return Err(VerbsError::last_os("rdma_create_event_channel", WHAT));
+            let error = VerbsError::last_os("rdma_create_event_channel", WHAT);
+            // librdmacm says ENOENT for a node that may not be opened, too; the kernel knows
+            // better.
+            return Err(match OpenOptions::new().read(true).write(true).open(NODE) {
+                Err(refused) => {
+                    let errno = refused.raw_os_error().unwrap_or(libc::ENOENT);
+                    VerbsError::new("opening", NODE, Reason::Errno(errno))
+                }
+                Ok(_) => error,
+            });
         };
-        let channel = Self { handle: Arc::new(ChannelHandle { raw, cm }) };
+        let channel = Self {
+            handle: Rc::new(ChannelHandle { raw, cm }),
+        };
         let set = fcntl(channel.fd(), FcntlArg::F_GETFL).and_then(|flags| {
             let flags = OFlag::from_bits_truncate(flags) | OFlag::O_NONBLOCK;
             fcntl(channel.fd(), FcntlArg::F_SETFL(flags))
         });
         match set {
             Ok(_) => Ok(channel),
-            Err(errno) => {
-                Err(VerbsError::new("fcntl O_NONBLOCK", WHAT, Reason::Errno(errno as i32)))
-            }
+            Err(errno) => Err(VerbsError::new(
+                "fcntl O_NONBLOCK",
+                WHAT,
+                Reason::Errno(errno as i32),
+            )),
         }
     }
 
     fn fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the channel is live as long as `self`, and its descriptor is open as long as the channel.
+        // SAFETY: the channel is live as long as `self`, and its descriptor is open as long as the
+        // channel.
         unsafe { BorrowedFd::borrow_raw(self.handle.raw.as_ref().fd) }
     }
 
@@ -159,18 +176,27 @@ impl EventChannel {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(VerbsError::new("waiting for", waiting_for, Reason::Deadline));
+                return Err(VerbsError::new(
+                    "waiting for",
+                    waiting_for,
+                    Reason::Deadline,
+                ));
             }
             let slice = left.min(Duration::from_secs(1)).as_millis().clamp(1, 1000) as u16;
             let mut fds = [PollFd::new(self.fd(), PollFlags::POLLIN)];
             match poll(&mut fds, PollTimeout::from(slice)) {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(errno) => {
-                    return Err(VerbsError::new("poll", waiting_for, Reason::Errno(errno as i32)));
+                    return Err(VerbsError::new(
+                        "poll",
+                        waiting_for,
+                        Reason::Errno(errno as i32),
+                    ));
                 }
             }
         }
-        // SAFETY: the library returned a live event, which is read here and acknowledged exactly once below.
+        // SAFETY: the library returned a live event, which is read here and acknowledged exactly
+        // once below.
         let raw = unsafe { &*event };
         let kind = CmEventKind::from_raw(raw.event);
         let with_data = matches!(
@@ -178,12 +204,14 @@ impl EventChannel {
             CmEventKind::ConnectRequest | CmEventKind::Established | CmEventKind::Other(_)
         );
         let private_data = if with_data {
-            // SAFETY: for a connected port space the union holds `conn`; events without parameters have it zeroed by the library.
+            // SAFETY: for a connected port space the union holds `conn`; events without parameters
+            // have it zeroed by the library.
             let conn = unsafe { &raw.param.conn };
             if conn.private_data.is_null() {
                 Vec::new()
             } else {
-                // SAFETY: the library vouches for `private_data_len` bytes until the event is acknowledged; they are copied.
+                // SAFETY: the library vouches for `private_data_len` bytes until the event is
+                // acknowledged; they are copied.
                 unsafe {
                     std::slice::from_raw_parts(
                         conn.private_data.cast::<u8>(),
@@ -198,18 +226,25 @@ impl EventChannel {
         let requested = (kind == CmEventKind::ConnectRequest)
             .then(|| NonNull::new(raw.id))
             .flatten()
-            // SAFETY: with a connect request the library hands over a new id, which nobody else owns.
+            // SAFETY: with a connect request the library hands over a new id, which nobody else
+            // owns.
             .map(|id| unsafe { CmId::adopt(id, self.clone()) });
         let status = raw.status;
         // SAFETY: acknowledged once; nothing borrows from the event any more.
         unsafe { (self.handle.cm.rdma_ack_cm_event)(event) };
-        Ok(CmEvent { kind, status, private_data, requested })
+        Ok(CmEvent {
+            kind,
+            status,
+            private_data,
+            requested,
+        })
     }
 
     /// Waits for one particular event; any other is the error.
     ///
     /// # Errors
-    /// As [`EventChannel::next`]; [`Reason::Event`] when another event came, or this one with a status.
+    /// As [`EventChannel::next`]; [`Reason::Event`] when another event came, or this one with a
+    /// status.
     pub fn expect(
         &self,
         wanted: CmEventKind,
@@ -220,7 +255,10 @@ impl EventChannel {
         if event.kind == wanted && event.status == 0 {
             return Ok(event);
         }
-        let reason = Reason::Event { event: event.kind.name().to_owned(), status: event.status };
+        let reason = Reason::Event {
+            event: event.kind.name().to_owned(),
+            status: event.status,
+        };
         Err(VerbsError::new("connecting", object, reason))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::sync::atomic::{Ordering, fence};
 
 use rdma_sys::{ibv_mr, ibv_pd};
@@ -15,7 +15,7 @@ use super::library::Ibverbs;
 /// A protection domain on the device of a connection.
 #[derive(Clone)]
 pub struct ProtectionDomain {
-    pub(super) handle: Arc<DomainHandle>,
+    pub(super) handle: Rc<DomainHandle>,
 }
 
 pub(super) struct DomainHandle {
@@ -28,7 +28,7 @@ pub(super) struct DomainHandle {
 
 impl Drop for DomainHandle {
     fn drop(&mut self) {
-        // SAFETY: owned, freed once; every region and queue pair in it holds an Arc of this handle.
+        // SAFETY: owned, freed once; every region and queue pair in it holds an Rc of this handle.
         unsafe { (self.verbs.ibv_dealloc_pd)(self.raw.as_ptr()) };
     }
 }
@@ -51,9 +51,14 @@ impl ProtectionDomain {
         // SAFETY: the context is open as long as the id, which the handle keeps.
         let raw = unsafe { (verbs.ibv_alloc_pd)(context.as_ptr()) };
         match NonNull::new(raw) {
-            Some(raw) => {
-                Ok(Self { handle: Arc::new(DomainHandle { raw, verbs, device, _id: id.clone() }) })
-            }
+            Some(raw) => Ok(Self {
+                handle: Rc::new(DomainHandle {
+                    raw,
+                    verbs,
+                    device,
+                    _id: id.clone(),
+                }),
+            }),
             None => Err(VerbsError::last_os("ibv_alloc_pd", format!("on {device}"))),
         }
     }
@@ -72,20 +77,21 @@ pub struct RemoteMemory {
 
 /// Page-aligned memory that the device and the peer may read and write.
 ///
-/// The device changes it behind the compiler's back, so it is never a Rust slice: bytes are copied in and out.
+/// The device changes it behind the compiler's back, so it is never a Rust slice: bytes are copied
+/// in and out.
 pub struct MemoryRegion {
     address: NonNull<u8>,
     length: usize,
     region: NonNull<ibv_mr>,
     verbs: &'static Ibverbs,
     /// Deregistration needs the domain.
-    _domain: Arc<DomainHandle>,
+    _domain: Rc<DomainHandle>,
 }
 
 impl Drop for MemoryRegion {
     fn drop(&mut self) {
-        // SAFETY: owned, deregistered once, and only then unmapped, so the device never holds a mapping to freed memory. If the
-        // deregistration fails, the memory is leaked on purpose.
+        // SAFETY: owned, deregistered once, and only then unmapped, so the device never holds a
+        // mapping to freed memory. If the deregistration fails, the memory is leaked on purpose.
         unsafe {
             if (self.verbs.ibv_dereg_mr)(self.region.as_ptr()) == 0 {
                 libc::munmap(self.address.as_ptr().cast::<c_void>(), self.length);
@@ -97,7 +103,8 @@ impl Drop for MemoryRegion {
 impl MemoryRegion {
     /// Maps and registers `length` zeroed bytes for local writing and remote reading and writing.
     ///
-    /// Remote writing also where only local reads are wanted: on iWARP the answer to a read is a write from the peer.
+    /// Remote writing also where only local reads are wanted: on iWARP the answer to a read is a
+    /// write from the peer.
     ///
     /// # Errors
     /// `ENOMEM` when the locked-memory limit is too low.
@@ -126,9 +133,13 @@ impl MemoryRegion {
         // SAFETY: live domain; the mapping is `bytes` long and outlives the region (see Drop).
         let region = unsafe { (verbs.ibv_reg_mr)(domain.handle.as_ptr(), mapped, bytes, ACCESS) };
         match NonNull::new(region) {
-            Some(region) => {
-                Ok(Self { address, length: bytes, region, verbs, _domain: domain.handle.clone() })
-            }
+            Some(region) => Ok(Self {
+                address,
+                length: bytes,
+                region,
+                verbs,
+                _domain: domain.handle.clone(),
+            }),
             None => {
                 let error = VerbsError::last_os("ibv_reg_mr", object());
                 // SAFETY: mapped above, and registered nowhere.
@@ -142,7 +153,11 @@ impl MemoryRegion {
     pub fn remote(&self) -> RemoteMemory {
         // SAFETY: the region is live.
         let rkey = unsafe { self.region.as_ref().rkey };
-        RemoteMemory { address: self.address.as_ptr() as u64, rkey, length: self.length as u32 }
+        RemoteMemory {
+            address: self.address.as_ptr() as u64,
+            rkey,
+            length: self.length as u32,
+        }
     }
 
     /// The local key and the address of `offset`, for a scatter/gather entry.
@@ -159,9 +174,14 @@ impl MemoryRegion {
     /// `ERANGE` when they do not fit.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), VerbsError> {
         self.check(offset, bytes.len())?;
-        // SAFETY: inside the mapping (checked); the source is a Rust slice, which the mapping never overlaps.
+        // SAFETY: inside the mapping (checked); the source is a Rust slice, which the mapping never
+        // overlaps.
         unsafe {
-            ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.as_ptr().add(offset), bytes.len())
+            ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                self.address.as_ptr().add(offset),
+                bytes.len(),
+            )
         };
         // What was written must be in memory before a work request that refers to it is posted.
         fence(Ordering::SeqCst);
@@ -186,7 +206,8 @@ impl MemoryRegion {
         Ok(())
     }
 
-    /// One byte, read anew from memory each time: for waiting on what the device writes. Outside the region it is zero.
+    /// One byte, read anew from memory each time: for waiting on what the device writes. Outside
+    /// the region it is zero.
     #[inline]
     pub fn byte(&self, offset: usize) -> u8 {
         if offset >= self.length {

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::mem;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use rdma_sys::{
     ibv_cq, ibv_poll_cq, ibv_post_send, ibv_qp, ibv_qp_init_attr, ibv_qp_type, ibv_send_flags,
@@ -25,7 +25,7 @@ pub struct CompletionQueue {
 
 impl Drop for CompletionQueue {
     fn drop(&mut self) {
-        // SAFETY: owned, destroyed once; a queue pair that uses it holds an Arc of it.
+        // SAFETY: owned, destroyed once; a queue pair that uses it holds an Rc of it.
         unsafe { (self.verbs.ibv_destroy_cq)(self.raw.as_ptr()) };
     }
 }
@@ -35,10 +35,11 @@ impl CompletionQueue {
     ///
     /// # Errors
     /// The errno of `ibv_create_cq`.
-    pub fn create(id: &CmId, entries: u16) -> Result<Arc<Self>, VerbsError> {
+    pub fn create(id: &CmId, entries: u16) -> Result<Rc<Self>, VerbsError> {
         let verbs = Ibverbs::get()?;
         let context = id.context()?;
-        // SAFETY: the context is open as long as the id, which the queue keeps; neither context pointer nor channel is used.
+        // SAFETY: the context is open as long as the id, which the queue keeps; neither context
+        // pointer nor channel is used.
         let raw = unsafe {
             (verbs.ibv_create_cq)(
                 context.as_ptr(),
@@ -49,8 +50,15 @@ impl CompletionQueue {
             )
         };
         match NonNull::new(raw) {
-            Some(raw) => Ok(Arc::new(Self { raw, verbs, _id: id.clone() })),
-            None => Err(VerbsError::last_os("ibv_create_cq", format!("of {entries} entries"))),
+            Some(raw) => Ok(Rc::new(Self {
+                raw,
+                verbs,
+                _id: id.clone(),
+            })),
+            None => Err(VerbsError::last_os(
+                "ibv_create_cq",
+                format!("of {entries} entries"),
+            )),
         }
     }
 
@@ -67,9 +75,16 @@ impl CompletionQueue {
         let count =
             unsafe { ibv_poll_cq(self.raw.as_ptr(), BATCH as c_int, completions.as_mut_ptr()) };
         let Ok(count) = usize::try_from(count) else {
-            return Err(VerbsError::new("ibv_poll_cq", object, Reason::Errno(count.abs())));
+            return Err(VerbsError::new(
+                "ibv_poll_cq",
+                object,
+                Reason::Errno(count.abs()),
+            ));
         };
-        match completions[..count.min(BATCH)].iter().find(|completion| completion.status != 0) {
+        match completions[..count.min(BATCH)]
+            .iter()
+            .find(|completion| completion.status != 0)
+        {
             None => Ok(count as u32),
             Some(failed) => Err(VerbsError::new(
                 "RDMA",
@@ -97,13 +112,14 @@ pub enum Transfer {
 pub struct QueuePair {
     raw: NonNull<ibv_qp>,
     id: CmId,
-    completions: Arc<CompletionQueue>,
-    _domain: Arc<DomainHandle>,
+    completions: Rc<CompletionQueue>,
+    _domain: Rc<DomainHandle>,
 }
 
 impl Drop for QueuePair {
     fn drop(&mut self) {
-        // SAFETY: created on this id by rdma_create_qp, destroyed once, before the id, the queue and the domain that it holds.
+        // SAFETY: created on this id by rdma_create_qp, destroyed once, before the id, the queue
+        // and the domain that it holds.
         unsafe { (self.id.cm().rdma_destroy_qp)(self.id.as_ptr()) };
     }
 }
@@ -116,7 +132,7 @@ impl QueuePair {
     pub fn create(
         id: &CmId,
         domain: &ProtectionDomain,
-        completions: &Arc<CompletionQueue>,
+        completions: &Rc<CompletionQueue>,
         depth: u16,
     ) -> Result<Self, VerbsError> {
         // SAFETY: integers and pointers, for which zero (null) is valid.
@@ -142,10 +158,14 @@ impl QueuePair {
             Some(raw) => Ok(Self {
                 raw,
                 id: id.clone(),
-                completions: Arc::clone(completions),
-                _domain: Arc::clone(&domain.handle),
+                completions: Rc::clone(completions),
+                _domain: Rc::clone(&domain.handle),
             }),
-            None => Err(VerbsError::new("rdma_create_qp", object(), Reason::Errno(libc::ENODEV))),
+            None => Err(VerbsError::new(
+                "rdma_create_qp",
+                object(),
+                Reason::Errno(libc::ENODEV),
+            )),
         }
     }
 
@@ -159,10 +179,12 @@ impl QueuePair {
         &self.completions
     }
 
-    /// Posts one operation between `local` and `remote`; it completes on [`QueuePair::completions`].
+    /// Posts one operation between `local` and `remote`; it completes on
+    /// [`QueuePair::completions`].
     ///
     /// # Errors
-    /// `ERANGE` outside either region; `ENOMEM` when the queue is full; otherwise the provider's errno.
+    /// `ERANGE` outside either region; `ENOMEM` when the queue is full; otherwise the provider's
+    /// errno.
     #[inline]
     pub fn post(
         &self,
@@ -172,8 +194,15 @@ impl QueuePair {
         length: u32,
     ) -> Result<(), VerbsError> {
         let object = || format!("of {length} bytes");
-        if remote_offset.checked_add(length).is_none_or(|end| end > remote.length) {
-            return Err(VerbsError::new("ibv_post_send", object(), Reason::Errno(libc::ERANGE)));
+        if remote_offset
+            .checked_add(length)
+            .is_none_or(|end| end > remote.length)
+        {
+            return Err(VerbsError::new(
+                "ibv_post_send",
+                object(),
+                Reason::Errno(libc::ERANGE),
+            ));
         }
         let (addr, lkey) = local.local(local_offset, length)?;
         let mut entry = ibv_sge { addr, length, lkey };
@@ -189,13 +218,18 @@ impl QueuePair {
         request.wr.rdma.remote_addr = remote.address.wrapping_add(u64::from(remote_offset));
         request.wr.rdma.rkey = remote.rkey;
         let mut bad: *mut ibv_send_wr = ptr::null_mut();
-        // SAFETY: live queue pair; the request and its entry are copied by the call. The local range is inside a registered region,
-        // which the caller keeps until the operation has completed or the queue pair is gone.
+        // SAFETY: live queue pair; the request and its entry are copied by the call. The local
+        // range is inside a registered region, which the caller keeps until the operation has
+        // completed or the queue pair is gone.
         let code = unsafe { ibv_post_send(self.raw.as_ptr(), &mut request, &mut bad) };
         if code == 0 {
             Ok(())
         } else {
-            Err(VerbsError::new("ibv_post_send", object(), Reason::Errno(code.abs())))
+            Err(VerbsError::new(
+                "ibv_post_send",
+                object(),
+                Reason::Errno(code.abs()),
+            ))
         }
     }
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 /// The root of the workspace, as it was when the lab was compiled.
 pub(crate) fn workspace() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // This package is in tests/lab of it.
+    package.ancestors().nth(2).unwrap_or(package)
 }
 
 /// Cargo's target folder: taken from the running program, because `CARGO_TARGET_DIR` or a
@@ -86,6 +88,16 @@ mod tests {
         assert_eq!(owner("roce-lab-4711-0-debian"), Some(4711));
         assert_eq!(owner("roce-lab-notes"), None);
         assert_eq!(owner("lab-4711-0-debian"), None);
+    }
+
+    #[test]
+    fn the_workspace_is_where_the_product_is() {
+        let manifest = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap_or_default();
+        assert!(
+            manifest.contains("name = \"roce-setup\""),
+            "{}",
+            workspace().display()
+        );
     }
 
     #[test]
