@@ -101,8 +101,7 @@ impl Claim for Present {
             netdev: netdev.to_owned(),
             address: address.clone(),
         };
-        let mut changes: Vec<Change> =
-            stale.iter().copied().chain(doomed).map(remove).collect();
+        let mut changes: Vec<Change> = stale.iter().copied().chain(doomed).map(remove).collect();
         let address = Address::plain(self.1);
         changes.push(Change::AddAddress { netdev: netdev.to_owned(), address });
         Remedy::Changes(changes)

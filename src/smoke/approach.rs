@@ -52,10 +52,9 @@ pub(crate) fn neighbour_stage(job: &Job) -> Option<Stage> {
     let peer = job.peer_address();
     let wanted = &job.endpoint.netdev;
     Some(match neighbour(&table, peer)? {
-        Neighbour::Known { mac, netdev } if netdev == *wanted => Stage::met(
-            SmokeRung::Neighbour,
-            format!("{peer} is {mac} on {netdev} (/proc/net/arp)"),
-        ),
+        Neighbour::Known { mac, netdev } if netdev == *wanted => {
+            Stage::met(SmokeRung::Neighbour, format!("{peer} is {mac} on {netdev} (/proc/net/arp)"))
+        }
         Neighbour::Known { mac, netdev } => Stage::unknown(
             SmokeRung::Neighbour,
             format!("{peer} is {mac} on {netdev}, not on {wanted} (/proc/net/arp)"),
@@ -104,26 +103,18 @@ pub(crate) fn control_stage(job: &Job, not_met: NotMet) -> Stage {
         NotMet::Listen(error) => {
             return Stage::unmet(
                 SmokeRung::Control,
-                format!(
-                    "listening on {} port {}: {error}",
-                    job.endpoint.local, job.port
-                ),
+                format!("listening on {} port {}: {error}", job.endpoint.local, job.port),
             );
         }
         NotMet::Call(error) | NotMet::NeverCame(Some(error)) => error,
         NotMet::NeverCame(None) => CallError::NoAnswer,
     };
-    let stage = Stage::unmet(
-        SmokeRung::Control,
-        format!("connecting to {target}: {}", sentence(&error)),
-    );
+    let stage =
+        Stage::unmet(SmokeRung::Control, format!("connecting to {target}: {}", sentence(&error)));
     match error {
         CallError::Connect(Errno::ECONNREFUSED) => stage.because(
             "the peer is reachable, but no smoke server listens there",
-            &format!(
-                "start it on the peer: `roce-setup serve` (port {})",
-                job.port
-            ),
+            &format!("start it on the peer: `roce-setup serve` (port {})", job.port),
         ),
         CallError::Connect(Errno::EHOSTUNREACH | Errno::EACCES | Errno::EPERM) => stage.because(
             "a firewall rejects the port, or nobody answers for the address on this subnet",
@@ -135,10 +126,7 @@ pub(crate) fn control_stage(job: &Job, not_met: NotMet) -> Stage {
         ),
         CallError::NoAnswer => stage.because(
             "the peer is off, the link is broken, or a firewall drops the port silently",
-            &format!(
-                "check the peer's link and address; open TCP port {} on the peer",
-                job.port
-            ),
+            &format!("check the peer's link and address; open TCP port {} on the peer", job.port),
         ),
         CallError::Refused(_) => stage,
         CallError::Wire(_) | CallError::Unexpected(_) => stage.because(

@@ -32,33 +32,15 @@ pub(crate) enum Event {
 
 impl Stage {
     pub(crate) fn met(rung: SmokeRung, observed: impl Into<String>) -> Self {
-        Self {
-            rung,
-            verdict: Verdict::Met,
-            observed: observed.into(),
-            cause: None,
-            fix: None,
-        }
+        Self { rung, verdict: Verdict::Met, observed: observed.into(), cause: None, fix: None }
     }
 
     pub(crate) fn unmet(rung: SmokeRung, observed: impl Into<String>) -> Self {
-        Self {
-            rung,
-            verdict: Verdict::Unmet,
-            observed: observed.into(),
-            cause: None,
-            fix: None,
-        }
+        Self { rung, verdict: Verdict::Unmet, observed: observed.into(), cause: None, fix: None }
     }
 
     pub(crate) fn unknown(rung: SmokeRung, observed: impl Into<String>) -> Self {
-        Self {
-            rung,
-            verdict: Verdict::Unknown,
-            observed: observed.into(),
-            cause: None,
-            fix: None,
-        }
+        Self { rung, verdict: Verdict::Unknown, observed: observed.into(), cause: None, fix: None }
     }
 
     pub(crate) fn because(mut self, cause: &str, fix: &str) -> Self {
@@ -77,11 +59,7 @@ impl SmokeOutcome {
             local: job.endpoint.local,
             peer: job.peer_address(),
             port: job.port,
-            kind: if job.peer == Peer::Loopback {
-                Kind::Loopback
-            } else {
-                Kind::Link
-            },
+            kind: if job.peer == Peer::Loopback { Kind::Loopback } else { Kind::Link },
             role: None,
             ending: Ending::Failed,
             stages: Vec::new(),
@@ -159,15 +137,12 @@ impl SmokeOutcome {
         self.stages.sort_by_key(|stage| stage.rung);
         self.ending = ending.unwrap_or_else(|| {
             let all = |verdicts: &[Verdict]| {
-                self.stages
-                    .iter()
-                    .all(|stage| verdicts.contains(&stage.verdict))
+                self.stages.iter().all(|stage| verdicts.contains(&stage.verdict))
             };
             // Not every port can prove its path or show its neighbour: unknown there is no failure,
             // and no pass of that step either.
-            let carried = [SmokeRung::Device, SmokeRung::Connect, SmokeRung::Data]
-                .into_iter()
-                .all(|rung| {
+            let carried =
+                [SmokeRung::Device, SmokeRung::Connect, SmokeRung::Data].into_iter().all(|rung| {
                     self.stages
                         .iter()
                         .any(|stage| stage.rung == rung && stage.verdict == Verdict::Met)

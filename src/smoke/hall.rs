@@ -48,9 +48,7 @@ impl<'a> Hall<'a> {
             meeting,
             listener,
             callers: Vec::new(),
-            call: Calling::Idle {
-                until: Instant::now(),
-            },
+            call: Calling::Idle { until: Instant::now() },
             last_error: None,
             last_call: None,
         }
@@ -67,9 +65,7 @@ impl<'a> Hall<'a> {
     }
 
     fn welcomed(&self) -> bool {
-        self.callers
-            .iter()
-            .any(|caller| *caller.standing() == Standing::Welcomed)
+        self.callers.iter().any(|caller| *caller.standing() == Standing::Welcomed)
     }
 
     /// One round without waits.
@@ -83,21 +79,13 @@ impl<'a> Hall<'a> {
                 caller.queue(0);
             }
         }
-        if let Some(index) = self
-            .callers
-            .iter()
-            .position(|caller| *caller.standing() == Standing::Started)
+        if let Some(index) =
+            self.callers.iter().position(|caller| *caller.standing() == Standing::Started)
         {
             let (wire, hello) = self.callers.swap_remove(index).into_parts()?;
-            return Some(Kept {
-                wire,
-                role: Role::Responder,
-                peer: hello.identity.clone(),
-                hello,
-            });
+            return Some(Kept { wire, role: Role::Responder, peer: hello.identity.clone(), hello });
         }
-        self.callers
-            .retain(|caller| !matches!(caller.standing(), Standing::Gone(_)));
+        self.callers.retain(|caller| !matches!(caller.standing(), Standing::Gone(_)));
         if let Some(kept) = self.advance_call(progress) {
             return Some(kept);
         }
@@ -131,10 +119,8 @@ impl<'a> Hall<'a> {
         let idle = Calling::Idle { until: now + PAUSE };
         self.call = match std::mem::replace(&mut self.call, idle) {
             Calling::Idle { until } => {
-                let hurried = self
-                    .callers
-                    .iter()
-                    .any(|caller| *caller.standing() == Standing::Waiting);
+                let hurried =
+                    self.callers.iter().any(|caller| *caller.standing() == Standing::Waiting);
                 if self.welcomed() || (now < until && !hurried) {
                     Calling::Idle { until }
                 } else {
@@ -158,11 +144,7 @@ impl<'a> Hall<'a> {
                     Calling::Under(call)
                 }
                 Step::Welcome(welcome) => {
-                    let until = if welcome.serving {
-                        now + SERVE_GRACE
-                    } else {
-                        now
-                    };
+                    let until = if welcome.serving { now + SERVE_GRACE } else { now };
                     Calling::Welcomed { welcome, until }
                 }
                 Step::Failed(error) => self.failed(error),
@@ -180,9 +162,7 @@ impl<'a> Hall<'a> {
 
     fn failed(&mut self, error: CallError) -> Calling {
         self.last_error = Some(error);
-        Calling::Idle {
-            until: Instant::now() + PAUSE,
-        }
+        Calling::Idle { until: Instant::now() + PAUSE }
     }
 
     /// Welcomes the peer's call where the rule allows it.
@@ -209,9 +189,7 @@ impl<'a> Hall<'a> {
         });
         let Some(index) = chosen else { return };
         if gives_way {
-            self.call = Calling::Idle {
-                until: Instant::now() + PAUSE,
-            };
+            self.call = Calling::Idle { until: Instant::now() + PAUSE };
         }
         self.callers[index].welcome(&self.meeting.hello.identity, false);
     }
@@ -222,11 +200,7 @@ impl<'a> Hall<'a> {
         if let Some(listener) = &self.listener {
             fds.push(PollFd::new(listener.as_fd(), PollFlags::POLLIN));
         }
-        fds.extend(
-            self.callers
-                .iter()
-                .map(|caller| PollFd::new(caller.fd(), PollFlags::POLLIN)),
-        );
+        fds.extend(self.callers.iter().map(|caller| PollFd::new(caller.fd(), PollFlags::POLLIN)));
         if let Calling::Under(call) = &self.call {
             let (fd, events) = call.interest();
             fds.push(PollFd::new(fd, events));
@@ -238,14 +212,8 @@ impl<'a> Hall<'a> {
 /// Starts a welcomed call: from here on this end means it.
 pub(crate) fn start(welcome: Welcome, hello: &Hello) -> Result<Kept, CallError> {
     let Welcome { mut wire, peer, .. } = welcome;
-    wire.send(&Message::Start, Instant::now() + SEND)
-        .map_err(CallError::Wire)?;
-    Ok(Kept {
-        wire,
-        role: Role::Initiator,
-        peer,
-        hello: hello.clone(),
-    })
+    wire.send(&Message::Start, Instant::now() + SEND).map_err(CallError::Wire)?;
+    Ok(Kept { wire, role: Role::Initiator, peer, hello: hello.clone() })
 }
 
 /// Gives a link-local address the scope of another.

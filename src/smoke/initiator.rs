@@ -63,11 +63,7 @@ fn connect(
         Message::Ready(ready) => Some(ready.clone()),
         _ => None,
     })?;
-    emit(Event::Differences(compare(
-        &job.own,
-        &job.peer,
-        Some((&own, &ready)),
-    )));
+    emit(Event::Differences(compare(&job.own, &job.peer, Some((&own, &ready)))));
     check_memory(job, &ready)?;
     if own.port.iwarp != ready.port.iwarp {
         let name = |iwarp| if iwarp { "iWARP" } else { "InfiniBand or RoCE" };
@@ -109,18 +105,12 @@ fn connect_once(
     let object = format!("{} to {peer}", job.own.endpoint.local);
     let soon = || deadline.min(Instant::now() + CONNECT_STEP);
     id.resolve_address(peer, CONNECT_STEP)?;
-    bound
-        .channel
-        .expect(CmEventKind::AddressResolved, &object, soon())?;
+    bound.channel.expect(CmEventKind::AddressResolved, &object, soon())?;
     id.resolve_route(CONNECT_STEP)?;
-    bound
-        .channel
-        .expect(CmEventKind::RouteResolved, &object, soon())?;
+    bound.channel.expect(CmEventKind::RouteResolved, &object, soon())?;
     let queue = bound.queue(&id)?;
     id.connect(&queue, bound.limits(ready), &ready.cookie.to_be_bytes())?;
-    bound
-        .channel
-        .expect(CmEventKind::Established, &object, soon())?;
+    bound.channel.expect(CmEventKind::Established, &object, soon())?;
     Ok((id, queue))
 }
 
@@ -149,19 +139,9 @@ fn finish(
             payload.sent_bytes, payload.received_bytes
         ),
     )));
-    let Payload {
-        sent_bytes,
-        received_bytes,
-    } = payload;
+    let Payload { sent_bytes, received_bytes } = payload;
     let attribution = super::child::attribute(job, counters, sent_bytes, received_bytes, emit);
-    wire.send(
-        &Message::Finished {
-            sent_bytes,
-            received_bytes,
-            attribution,
-        },
-        deadline,
-    )?;
+    wire.send(&Message::Finished { sent_bytes, received_bytes, attribution }, deadline)?;
     let theirs = receive(wire, deadline, |message| match message {
         Message::Finished { attribution, .. } => Some(attribution.clone()),
         _ => None,

@@ -94,11 +94,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            test_budget_ms: 1000,
-            traffic: None,
-            queue: Duration::from_secs(60),
-        }
+        Self { test_budget_ms: 1000, traffic: None, queue: Duration::from_secs(60) }
     }
 }
 
@@ -142,22 +138,10 @@ impl Job {
     /// read.
     pub fn default_tests() -> Vec<TestSpec> {
         vec![
-            TestSpec {
-                test: TestKind::WriteLat,
-                size_bytes: 2,
-            },
-            TestSpec {
-                test: TestKind::ReadLat,
-                size_bytes: 2,
-            },
-            TestSpec {
-                test: TestKind::WriteBw,
-                size_bytes: 65536,
-            },
-            TestSpec {
-                test: TestKind::ReadBw,
-                size_bytes: 65536,
-            },
+            TestSpec { test: TestKind::WriteLat, size_bytes: 2 },
+            TestSpec { test: TestKind::ReadLat, size_bytes: 2 },
+            TestSpec { test: TestKind::WriteBw, size_bytes: 65536 },
+            TestSpec { test: TestKind::ReadBw, size_bytes: 65536 },
         ]
     }
 
@@ -183,15 +167,12 @@ pub(crate) fn refuse_plan(tests: &[TestSpec], budget_ms: u32) -> Option<String> 
             "{budget_ms} ms per test were asked for; 1 to {MAX_BUDGET_MS} are possible"
         ));
     }
-    tests
-        .iter()
-        .find(|spec| !(1..=MAX_SIZE_BYTES).contains(&spec.size_bytes))
-        .map(|spec| {
-            format!(
-                "a {} of {} bytes was asked for; 1 to {MAX_SIZE_BYTES} are possible",
-                spec.test, spec.size_bytes
-            )
-        })
+    tests.iter().find(|spec| !(1..=MAX_SIZE_BYTES).contains(&spec.size_bytes)).map(|spec| {
+        format!(
+            "a {} of {} bytes was asked for; 1 to {MAX_SIZE_BYTES} are possible",
+            spec.test, spec.size_bytes
+        )
+    })
 }
 
 #[cfg(test)]
@@ -203,19 +184,10 @@ mod tests {
         let limits = Limits::default();
         let few = limits.traffic_time(&Job::default_tests(), 1000);
         assert!((28..30).contains(&few.as_secs()), "{few:?}");
-        let large = [TestSpec {
-            test: TestKind::WriteBw,
-            size_bytes: MAX_SIZE_BYTES,
-        }];
+        let large = [TestSpec { test: TestKind::WriteBw, size_bytes: MAX_SIZE_BYTES }];
         // 20 s, twice the budget, and three windows of 16 MiB at 6.25 MB/s.
-        assert_eq!(
-            limits.traffic_time(&large, 1000),
-            Duration::from_millis(30_053)
-        );
-        let given = Limits {
-            traffic: Some(Duration::from_secs(5)),
-            ..limits
-        };
+        assert_eq!(limits.traffic_time(&large, 1000), Duration::from_millis(30_053));
+        let given = Limits { traffic: Some(Duration::from_secs(5)), ..limits };
         assert_eq!(given.traffic_time(&large, 1000), Duration::from_secs(5));
     }
 
@@ -231,10 +203,7 @@ mod tests {
             refuse_plan(&tests, 60_001).as_deref(),
             Some("60001 ms per test were asked for; 1 to 60000 are possible")
         );
-        let huge = [TestSpec {
-            test: TestKind::ReadBw,
-            size_bytes: u32::MAX,
-        }];
+        let huge = [TestSpec { test: TestKind::ReadBw, size_bytes: u32::MAX }];
         assert_eq!(
             refuse_plan(&huge, 1000).as_deref(),
             Some("a read-bw of 4294967295 bytes was asked for; 1 to 8388608 are possible")

@@ -29,15 +29,7 @@ impl<'a> Lane<'a> {
         deadline: Instant,
         wire: &'a mut Wire,
     ) -> Self {
-        Self {
-            queue,
-            memory,
-            remote,
-            half: remote.length / 2,
-            deadline,
-            wire,
-            outstanding: 0,
-        }
+        Self { queue, memory, remote, half: remote.length / 2, deadline, wire, outstanding: 0 }
     }
 
     /// Round trips of `size` bytes by RDMA write until `budget` is spent or `most` are done; half
@@ -155,23 +147,13 @@ impl<'a> Lane<'a> {
     }
 
     fn write(&mut self, from: u32, to: u32, size: u32) -> Result<(), VerbsError> {
-        self.queue.post(
-            Transfer::Write,
-            (self.memory, from),
-            (self.remote, to),
-            size,
-        )?;
+        self.queue.post(Transfer::Write, (self.memory, from), (self.remote, to), size)?;
         self.outstanding += 1;
         Ok(())
     }
 
     fn read(&mut self, into: u32, from: u32, size: u32) -> Result<(), VerbsError> {
-        self.queue.post(
-            Transfer::Read,
-            (self.memory, into),
-            (self.remote, from),
-            size,
-        )?;
+        self.queue.post(Transfer::Read, (self.memory, into), (self.remote, from), size)?;
         self.outstanding += 1;
         Ok(())
     }
@@ -182,10 +164,7 @@ impl<'a> Lane<'a> {
             .queue
             .completions()
             .poll(what)
-            .map_err(|error| VerbsError {
-                object: format!("{what} of {size} bytes"),
-                ..error
-            })?;
+            .map_err(|error| VerbsError { object: format!("{what} of {size} bytes"), ..error })?;
         self.outstanding = self.outstanding.saturating_sub(count);
         Ok(count)
     }
@@ -265,10 +244,7 @@ mod tests {
     fn a_count_is_never_zero_never_the_last_and_never_its_predecessors() {
         for index in 0..1000 {
             let count = counted(index);
-            assert!(
-                count != 0 && count != LAST && count != counted(index + 1),
-                "{index}: {count}"
-            );
+            assert!(count != 0 && count != LAST && count != counted(index + 1), "{index}: {count}");
         }
     }
 }

@@ -93,15 +93,8 @@ mod tests {
     fn a_wait_ends_at_its_deadline() {
         let begin = Instant::now();
         let mut kept = None;
-        assert_eq!(
-            wait(Duration::from_millis(100), |far| kept = Some(far)),
-            Ok(Look::Late)
-        );
-        assert!(
-            begin.elapsed() < Duration::from_secs(2),
-            "took {:?}",
-            begin.elapsed()
-        );
+        assert_eq!(wait(Duration::from_millis(100), |far| kept = Some(far)), Ok(Look::Late));
+        assert!(begin.elapsed() < Duration::from_secs(2), "took {:?}", begin.elapsed());
     }
 
     #[test]
@@ -111,17 +104,9 @@ mod tests {
         assert_eq!(wait(long, drop), Err(Trouble::Wire(WireError::Closed)));
         let failed = |mut far: Wire| {
             let why = "no memory".to_owned();
-            far.send(&Message::Failed { why }, Instant::now() + long)
-                .expect("a message");
+            far.send(&Message::Failed { why }, Instant::now() + long).expect("a message");
         };
-        assert_eq!(
-            wait(long, failed),
-            Err(Trouble::Peer("no memory".to_owned()))
-        );
-        assert!(
-            begin.elapsed() < Duration::from_secs(2),
-            "took {:?}",
-            begin.elapsed()
-        );
+        assert_eq!(wait(long, failed), Err(Trouble::Peer("no memory".to_owned())));
+        assert!(begin.elapsed() < Duration::from_secs(2), "took {:?}", begin.elapsed());
     }
 }

@@ -83,10 +83,7 @@ pub(crate) fn call(
         }
         let (fd, events) = call.interest();
         let mut fds = [PollFd::new(fd, events)];
-        let _ = poll(
-            &mut fds,
-            timeout(call.until().min(deadline).saturating_duration_since(now)),
-        );
+        let _ = poll(&mut fds, timeout(call.until().min(deadline).saturating_duration_since(now)));
     }
 }
 

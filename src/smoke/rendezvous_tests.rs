@@ -18,11 +18,7 @@ fn hello(local: SocketAddr) -> Hello {
         local: local.ip(),
         mode: None,
     };
-    let identity = Identity {
-        host: local.to_string(),
-        endpoint,
-        netdev_mtu_bytes: None,
-    };
+    let identity = Identity { host: local.to_string(), endpoint, netdev_mtu_bytes: None };
     Hello::new(identity, Job::default_tests(), 1000)
 }
 
@@ -36,11 +32,7 @@ fn free_port() -> u16 {
 
 fn meeting(local: (u8, u16), peer: (u8, u16)) -> Meeting {
     let address = |(host, port): (u8, u16)| SocketAddr::from(([127, 0, 0, host], port));
-    Meeting {
-        local: address(local),
-        peer: address(peer),
-        hello: hello(address(local)),
-    }
+    Meeting { local: address(local), peer: address(peer), hello: hello(address(local)) }
 }
 
 /// Lets both ends meet after their delays; the results in the order of the ends.
@@ -48,11 +40,7 @@ fn both(a: (Meeting, u64), b: (Meeting, u64)) -> (Result<Kept, NotMet>, Result<K
     let end = |(meeting, delay_ms): (Meeting, u64)| {
         thread::spawn(move || {
             thread::sleep(Duration::from_millis(delay_ms));
-            meet(
-                &meeting,
-                Instant::now() + Duration::from_secs(10),
-                &mut |_| {},
-            )
+            meet(&meeting, Instant::now() + Duration::from_secs(10), &mut |_| {})
         })
     };
     let (a, b) = (end(a), end(b));
@@ -64,9 +52,7 @@ fn one_connection((a, b): (Result<Kept, NotMet>, Result<Kept, NotMet>)) -> Role 
     let (mut a, mut b) = (a.expect("end a met"), b.expect("end b met"));
     assert_eq!(a.role, b.role.other());
     let soon = Instant::now() + Duration::from_secs(2);
-    let word = |from: &str| Message::Failed {
-        why: from.to_owned(),
-    };
+    let word = |from: &str| Message::Failed { why: from.to_owned() };
     a.wire.send(&word("a"), soon).expect("a says");
     b.wire.send(&word("b"), soon).expect("b says");
     assert_eq!(b.wire.receive(soon), Ok(word("a")));
@@ -130,11 +116,7 @@ fn an_end_whose_port_is_taken_calls_and_is_the_initiator() {
             (meeting((caller, port), (host, port)), 0),
             (meeting((host, port), (caller, port)), 0),
         );
-        assert_eq!(
-            one_connection(ends),
-            Role::Initiator,
-            "{caller} calls {host}"
-        );
+        assert_eq!(one_connection(ends), Role::Initiator, "{caller} calls {host}");
     }
 }
 
@@ -144,59 +126,33 @@ fn a_peer_that_never_comes_is_known_at_the_end_of_the_wait() {
     let begin = Instant::now();
     let mut waited = Vec::new();
     let deadline = begin + Duration::from_millis(1500);
-    let result = meet(&meeting((1, port), (2, port)), deadline, &mut |progress| {
-        waited.push(progress)
-    });
+    let result =
+        meet(&meeting((1, port), (2, port)), deadline, &mut |progress| waited.push(progress));
     assert!(
         matches!(
             result,
-            Err(NotMet::NeverCame(Some(CallError::Connect(
-                nix::errno::Errno::ECONNREFUSED
-            ))))
+            Err(NotMet::NeverCame(Some(CallError::Connect(nix::errno::Errno::ECONNREFUSED))))
         ),
         "{result:?}"
     );
-    assert!(
-        begin.elapsed() < Duration::from_secs(2),
-        "took {:?}",
-        begin.elapsed()
-    );
+    assert!(begin.elapsed() < Duration::from_secs(2), "took {:?}", begin.elapsed());
     let peer = std::net::IpAddr::from([127, 0, 0, 2]);
-    assert_eq!(
-        waited.first(),
-        Some(&Progress::WaitingForPeer {
-            peer,
-            port,
-            remaining_s: 1
-        })
-    );
+    assert_eq!(waited.first(), Some(&Progress::WaitingForPeer { peer, port, remaining_s: 1 }));
 }
 
 #[test]
 fn a_stranger_is_sent_away_with_the_reason() {
     let port = free_port();
     let host = thread::spawn(move || {
-        meet(
-            &meeting((1, port), (2, port)),
-            Instant::now() + Duration::from_secs(2),
-            &mut |_| {},
-        )
+        meet(&meeting((1, port), (2, port)), Instant::now() + Duration::from_secs(2), &mut |_| {})
     });
     thread::sleep(Duration::from_millis(200));
-    let result = call(
-        &meeting((3, port), (1, port)),
-        Instant::now() + Duration::from_secs(1),
-        &mut |_| {},
-    );
-    let Err(NotMet::Call(error)) = result else {
-        panic!("{result:?}")
-    };
+    let result =
+        call(&meeting((3, port), (1, port)), Instant::now() + Duration::from_secs(1), &mut |_| {});
+    let Err(NotMet::Call(error)) = result else { panic!("{result:?}") };
     assert_eq!(
         error,
         CallError::Refused("this end waits for 127.0.0.2, not for 127.0.0.3".to_owned())
     );
-    assert!(matches!(
-        host.join().expect("the host"),
-        Err(NotMet::NeverCame(_))
-    ));
+    assert!(matches!(host.join().expect("the host"), Err(NotMet::NeverCame(_))));
 }

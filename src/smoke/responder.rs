@@ -49,19 +49,13 @@ fn accept(
         _ => None,
     })?;
     wire.send(&Message::Ready(own.clone()), deadline)?;
-    emit(Event::Differences(compare(
-        &job.own,
-        &job.peer,
-        Some((&own, &ready)),
-    )));
+    emit(Event::Differences(compare(&job.own, &job.peer, Some((&own, &ready)))));
     check_memory(job, &ready)?;
     let object = format!("{} from {}", job.own.endpoint.local, job.peer_address);
     // Twice the steps that the peer takes, and its second attempt.
     let request_deadline = deadline.min(Instant::now() + CONNECT_STEP * 4);
     let id = loop {
-        let event = match bound
-            .channel
-            .next(&object, request_deadline.min(Instant::now() + GLANCE))
+        let event = match bound.channel.next(&object, request_deadline.min(Instant::now() + GLANCE))
         {
             Err(error) if error.reason == Reason::Deadline => {
                 check_peer(wire)?;
@@ -113,11 +107,7 @@ fn answer(
     loop {
         let deadline = lane.deadline;
         match hear(lane.wire, deadline)? {
-            Message::Begin {
-                spec,
-                seed,
-                warm_up,
-            } => {
+            Message::Begin { spec, seed, warm_up } => {
                 if !job.tests.contains(&spec) {
                     return Err(Trouble::Wrong(format!(
                         "the peer began a test that was not agreed: {} of {} bytes",
@@ -144,24 +134,13 @@ fn answer(
                 let mut found = vec![0; bytes as usize];
                 lane.memory.read(lane.half as usize, &mut found)?;
                 let mismatch = pattern::mismatch(seed, &found);
-                lane.wire.send(
-                    &Message::Verified {
-                        mismatch: mismatch.clone(),
-                    },
-                    deadline,
-                )?;
+                lane.wire.send(&Message::Verified { mismatch: mismatch.clone() }, deadline)?;
                 if let Some(what) = mismatch {
-                    return Err(Trouble::Wrong(format!(
-                        "data received here is wrong: {what}"
-                    )));
+                    return Err(Trouble::Wrong(format!("data received here is wrong: {what}")));
                 }
             }
             Message::Measured(figure) => emit(Event::Figure(figure)),
-            Message::Finished {
-                sent_bytes,
-                received_bytes,
-                attribution,
-            } => {
+            Message::Finished { sent_bytes, received_bytes, attribution } => {
                 emit(Event::Stage(Stage::met(
                     SmokeRung::Data,
                     format!(
@@ -170,17 +149,10 @@ fn answer(
                 )));
                 let own = super::child::attribute(job, counters, received_bytes, sent_bytes, emit);
                 lane.wire.send(
-                    &Message::Finished {
-                        sent_bytes,
-                        received_bytes,
-                        attribution: own,
-                    },
+                    &Message::Finished { sent_bytes, received_bytes, attribution: own },
                     deadline,
                 )?;
-                emit(Event::Peer(super::child::peer_report(
-                    job,
-                    Some(attribution),
-                )));
+                emit(Event::Peer(super::child::peer_report(job, Some(attribution))));
                 return Ok(());
             }
             other => return Err(Trouble::Unexpected(other.name())),

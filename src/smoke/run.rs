@@ -34,11 +34,9 @@ pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
     let own = identity(&job.endpoint);
     let kept = match job.peer {
         Peer::Loopback => return loopback(job, own, outcome, progress),
-        Peer::Serving { .. } => call(
-            &meeting(job, &own),
-            Instant::now() + job.limits.queue,
-            progress,
-        ),
+        Peer::Serving { .. } => {
+            call(&meeting(job, &own), Instant::now() + job.limits.queue, progress)
+        }
         Peer::Rendezvous { wait, .. } => meet(&meeting(job, &own), Instant::now() + wait, progress),
     };
     // A peer that answered has a neighbour entry or is behind a router: an unanswered one is then
@@ -91,32 +89,18 @@ pub(super) fn traffic(
         Role::Initiator => "connected to",
         Role::Responder => "accepted from",
     };
-    let observed = format!(
-        "control connection {way} {} port {}",
-        job.peer_address(),
-        job.port
-    );
-    show(
-        &mut outcome,
-        Stage::met(SmokeRung::Control, observed),
-        progress,
-    );
+    let observed = format!("control connection {way} {} port {}", job.peer_address(), job.port);
+    show(&mut outcome, Stage::met(SmokeRung::Control, observed), progress);
     outcome.role = Some(kept.role);
     outcome.differences = compare(&own, &kept.peer, None);
     let (child, time) = child_job(job, kept.role, own, kept.peer, kept.hello);
     let deadline = Instant::now() + time;
     let end = command(&child).and_then(|command| {
-        supervise(
-            command,
-            kept.wire.into_socket(),
-            deadline,
-            stop,
-            &mut |event| {
-                if let Some(shown) = outcome.fold(event) {
-                    progress(shown);
-                }
-            },
-        )
+        supervise(command, kept.wire.into_socket(), deadline, stop, &mut |event| {
+            if let Some(shown) = outcome.fold(event) {
+                progress(shown);
+            }
+        })
     });
     conclude(outcome, end, progress)
 }
@@ -139,10 +123,7 @@ fn loopback(
     };
     show(
         &mut outcome,
-        Stage::met(
-            SmokeRung::Control,
-            "both ends are on this port (socket pair)",
-        ),
+        Stage::met(SmokeRung::Control, "both ends are on this port (socket pair)"),
         progress,
     );
     let hello = Hello::new(own.clone(), job.tests.clone(), job.limits.test_budget_ms);
@@ -185,10 +166,9 @@ fn conclude(
     };
     let stage = match end {
         Ok(End::Done) => None,
-        Ok(End::Died(how)) => Some(Stage::unmet(
-            rung,
-            format!("the traffic process ended by itself{what}: {how}"),
-        )),
+        Ok(End::Died(how)) => {
+            Some(Stage::unmet(rung, format!("the traffic process ended by itself{what}: {how}")))
+        }
         Ok(End::Late(stuck)) => {
             let stuck = stuck.map(|stuck| format!("; {stuck}")).unwrap_or_default();
             Some(
@@ -228,9 +208,7 @@ fn show(outcome: &mut SmokeOutcome, stage: Stage, progress: &mut dyn FnMut(Progr
 /// What this end says of itself.
 pub(super) fn identity(endpoint: &Endpoint) -> Identity {
     Identity {
-        host: gethostname()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default(),
+        host: gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         netdev_mtu_bytes: netdev_mtu(sysfs(), &endpoint.netdev),
         endpoint: endpoint.clone(),
     }
@@ -258,11 +236,7 @@ fn child_job(
     let child_time = time - MARGIN.min(time / 4);
     let child = ChildJob {
         role,
-        kind: if job.peer == Peer::Loopback {
-            Kind::Loopback
-        } else {
-            Kind::Link
-        },
+        kind: if job.peer == Peer::Loopback { Kind::Loopback } else { Kind::Link },
         own,
         peer,
         peer_address: job.peer_address(),

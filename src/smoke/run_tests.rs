@@ -12,49 +12,27 @@ fn job(local: [u8; 4], peer: Peer, port: u16) -> Job {
         local: IpAddr::from(local),
         mode: None,
     };
-    Job {
-        endpoint,
-        peer,
-        port,
-        tests: Job::default_tests(),
-        limits: Limits::default(),
-    }
+    Job { endpoint, peer, port, tests: Job::default_tests(), limits: Limits::default() }
 }
 
 fn serving(peer: [u8; 4]) -> Peer {
-    Peer::Serving {
-        address: IpAddr::from(peer),
-    }
+    Peer::Serving { address: IpAddr::from(peer) }
 }
 
 fn free_port() -> u16 {
-    TcpListener::bind("0.0.0.0:0")
-        .and_then(|free| free.local_addr())
-        .expect("a port")
-        .port()
+    TcpListener::bind("0.0.0.0:0").and_then(|free| free.local_addr()).expect("a port").port()
 }
 
 fn stage(outcome: &SmokeOutcome, rung: SmokeRung) -> &Stage {
-    outcome
-        .stages
-        .iter()
-        .find(|stage| stage.rung == rung)
-        .expect("the stage")
+    outcome.stages.iter().find(|stage| stage.rung == rung).expect("the stage")
 }
 
 #[test]
 fn a_peer_that_does_not_serve_is_named_with_its_port_at_once() {
     let port = free_port();
     let begin = Instant::now();
-    let outcome = run(
-        &job([127, 0, 0, 1], serving([127, 0, 0, 9]), port),
-        &mut |_| {},
-    );
-    assert!(
-        begin.elapsed() < Duration::from_secs(2),
-        "took {:?}",
-        begin.elapsed()
-    );
+    let outcome = run(&job([127, 0, 0, 1], serving([127, 0, 0, 9]), port), &mut |_| {});
+    assert!(begin.elapsed() < Duration::from_secs(2), "took {:?}", begin.elapsed());
     let control = stage(&outcome, SmokeRung::Control);
     assert_eq!(control.verdict, Verdict::Unmet);
     assert_eq!(
@@ -63,16 +41,11 @@ fn a_peer_that_does_not_serve_is_named_with_its_port_at_once() {
     );
     assert_eq!(
         control.fix,
-        Some(format!(
-            "start it on the peer: `roce-setup serve` (port {port})"
-        ))
+        Some(format!("start it on the peer: `roce-setup serve` (port {port})"))
     );
     assert_eq!(outcome.ending, Ending::Failed);
     let data = stage(&outcome, SmokeRung::Data);
-    assert_eq!(
-        (data.verdict, data.observed.as_str()),
-        (Verdict::Skipped, "needs smoke.control")
-    );
+    assert_eq!((data.verdict, data.observed.as_str()), (Verdict::Skipped, "needs smoke.control"));
 }
 
 #[test]
@@ -82,15 +55,10 @@ fn another_program_on_the_port_is_told_from_a_missing_server() {
     let ssh = thread::spawn(move || {
         use std::io::Write;
         let (mut client, _) = other.accept().expect("a client");
-        client
-            .write_all(b"SSH-2.0-OpenSSH_9.2\r\n")
-            .expect("a banner");
+        client.write_all(b"SSH-2.0-OpenSSH_9.2\r\n").expect("a banner");
         thread::sleep(Duration::from_millis(300));
     });
-    let outcome = run(
-        &job([127, 0, 0, 1], serving([127, 0, 0, 9]), port),
-        &mut |_| {},
-    );
+    let outcome = run(&job([127, 0, 0, 1], serving([127, 0, 0, 9]), port), &mut |_| {});
     ssh.join().expect("the other program");
     let control = stage(&outcome, SmokeRung::Control);
     assert_eq!(
@@ -140,9 +108,7 @@ fn what_is_no_test_of_a_link_is_refused_with_the_reason() {
         why(job([192, 0, 2, 1], serving(own), 1)),
         "lo does not hold the address 192.0.2.1, so traffic cannot be bound to it"
     );
-    let v6 = Peer::Serving {
-        address: "2001:db8::1".parse().expect("an address"),
-    };
+    let v6 = Peer::Serving { address: "2001:db8::1".parse().expect("an address") };
     assert_eq!(
         why(job(own, v6, 1)),
         "the peer's address 2001:db8::1 and the own address 127.0.0.1 are of different families"
@@ -151,20 +117,12 @@ fn what_is_no_test_of_a_link_is_refused_with_the_reason() {
     empty.tests.clear();
     assert_eq!(why(empty), "0 tests were asked for; 1 to 64 are possible");
     // Another address of this host, wherever there is one.
-    let other = nix::ifaddrs::getifaddrs()
-        .expect("addresses")
-        .find_map(|entry| {
-            let ip = entry.address?.as_sockaddr_in()?.ip();
-            (!ip.is_loopback()).then_some((entry.interface_name, ip))
-        });
+    let other = nix::ifaddrs::getifaddrs().expect("addresses").find_map(|entry| {
+        let ip = entry.address?.as_sockaddr_in()?.ip();
+        (!ip.is_loopback()).then_some((entry.interface_name, ip))
+    });
     if let Some((name, ip)) = other {
-        let text = why(job(
-            own,
-            Peer::Serving {
-                address: IpAddr::V4(ip),
-            },
-            1,
-        ));
+        let text = why(job(own, Peer::Serving { address: IpAddr::V4(ip) }, 1));
         let begin = format!(
             "the peer's address {ip} is held by this host's {name}: such traffic goes through the host and not over the cable"
         );
@@ -174,13 +132,7 @@ fn what_is_no_test_of_a_link_is_refused_with_the_reason() {
 
 #[test]
 fn an_outcome_survives_json() {
-    let outcome = run(
-        &job([127, 0, 0, 1], serving([127, 0, 0, 9]), free_port()),
-        &mut |_| {},
-    );
+    let outcome = run(&job([127, 0, 0, 1], serving([127, 0, 0, 9]), free_port()), &mut |_| {});
     let text = serde_json::to_string(&outcome).expect("JSON");
-    assert_eq!(
-        serde_json::from_str::<SmokeOutcome>(&text).expect("an outcome"),
-        outcome
-    );
+    assert_eq!(serde_json::from_str::<SmokeOutcome>(&text).expect("an outcome"), outcome);
 }

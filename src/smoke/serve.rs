@@ -76,11 +76,7 @@ pub fn serve(
     loop {
         server.step(progress);
         let told_to_stop = matches!(signals.read_signal(), Ok(Some(_)));
-        if told_to_stop
-            || options
-                .most_tests
-                .is_some_and(|most| server.served() >= most)
-        {
+        if told_to_stop || options.most_tests.is_some_and(|most| server.served() >= most) {
             server.stop(progress);
             return Ok(server.served());
         }
@@ -103,12 +99,7 @@ mod tests {
 
     fn endpoint(host: u8) -> Endpoint {
         let local = IpAddr::from([127, 0, 0, host]);
-        Endpoint {
-            netdev: "lo".to_owned(),
-            device: "none".to_owned(),
-            local,
-            mode: None,
-        }
+        Endpoint { netdev: "lo".to_owned(), device: "none".to_owned(), local, mode: None }
     }
 
     /// A server for `most` tests on 127.0.0.1; its port and its thread, which returns what it told
@@ -152,21 +143,11 @@ mod tests {
         let mut half_open = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         half_open.write_all(&[0, 0]).expect("half a header");
         let mut garbage = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-        garbage
-            .write_all(b"\x16\x03\x01\x02\x00")
-            .expect("a TLS hello");
+        garbage.write_all(b"\x16\x03\x01\x02\x00").expect("a TLS hello");
         let begin = Instant::now();
-        let kept = call(
-            &meeting(2, port),
-            begin + Duration::from_secs(5),
-            &mut |_| {},
-        )
-        .expect("a welcome");
-        assert!(
-            begin.elapsed() < Duration::from_secs(2),
-            "took {:?}",
-            begin.elapsed()
-        );
+        let kept = call(&meeting(2, port), begin + Duration::from_secs(5), &mut |_| {})
+            .expect("a welcome");
+        assert!(begin.elapsed() < Duration::from_secs(2), "took {:?}", begin.elapsed());
         assert_eq!(kept.peer.endpoint, endpoint(1));
         let mut answer = Vec::new();
         let _ = garbage.read_to_end(&mut answer);
@@ -213,14 +194,9 @@ mod tests {
                 })
             })
             .collect();
-        let places: Vec<Vec<u32>> = clients
-            .into_iter()
-            .map(|client| client.join().expect("a client"))
-            .collect();
-        assert!(
-            places.iter().flatten().all(|place| (1..=2).contains(place)),
-            "{places:?}"
-        );
+        let places: Vec<Vec<u32>> =
+            clients.into_iter().map(|client| client.join().expect("a client")).collect();
+        assert!(places.iter().flatten().all(|place| (1..=2).contains(place)), "{places:?}");
         let (served, told) = server.join().expect("the server");
         assert_eq!(served, 3);
         let tested: Vec<&str> = told
@@ -248,13 +224,7 @@ mod tests {
                 "listening on 127.0.0.1 port {port} of lo: Address already in use (os error 98)"
             )
         );
-        let options = ServeOptions {
-            endpoints: Vec::new(),
-            ..options
-        };
-        assert!(matches!(
-            serve(&options, &mut |_| {}),
-            Err(ServeError::NoEndpoint)
-        ));
+        let options = ServeOptions { endpoints: Vec::new(), ..options };
+        assert!(matches!(serve(&options, &mut |_| {}), Err(ServeError::NoEndpoint)));
     }
 }

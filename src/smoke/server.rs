@@ -42,10 +42,7 @@ impl Door {
             Ok(listener)
         });
         match listener {
-            Ok(listener) => Ok(Self {
-                endpoint: endpoint.clone(),
-                listener,
-            }),
+            Ok(listener) => Ok(Self { endpoint: endpoint.clone(), listener }),
             Err(error) => Err(ServeError::Listen {
                 netdev: endpoint.netdev.clone(),
                 address: endpoint.local,
@@ -82,13 +79,7 @@ pub(crate) struct Server<'a> {
 impl<'a> Server<'a> {
     /// A server that nobody has come to yet.
     pub(crate) fn new(options: &'a ServeOptions, doors: Vec<Door>) -> Self {
-        Self {
-            options,
-            doors,
-            clients: VecDeque::new(),
-            running: None,
-            served: 0,
-        }
+        Self { options, doors, clients: VecDeque::new(), running: None, served: 0 }
     }
 
     /// Tests answered so far.
@@ -103,21 +94,18 @@ impl<'a> Server<'a> {
         for client in &mut self.clients {
             client.caller.step();
         }
-        self.clients
-            .retain(|client| match client.caller.standing() {
-                Standing::Gone(why) => {
-                    progress(Progress::Client {
-                        peer: client.caller.from,
-                        what: format!("was not tested: {why}"),
-                    });
-                    false
-                }
-                _ => true,
-            });
-        let started = self
-            .clients
-            .iter()
-            .position(|client| *client.caller.standing() == Standing::Started);
+        self.clients.retain(|client| match client.caller.standing() {
+            Standing::Gone(why) => {
+                progress(Progress::Client {
+                    peer: client.caller.from,
+                    what: format!("was not tested: {why}"),
+                });
+                false
+            }
+            _ => true,
+        });
+        let started =
+            self.clients.iter().position(|client| *client.caller.standing() == Standing::Started);
         if let Some(client) = started.and_then(|index| self.clients.remove(index)) {
             self.begin_test(client, progress);
         }
@@ -128,10 +116,7 @@ impl<'a> Server<'a> {
         for (index, door) in self.doors.iter().enumerate() {
             while let Some(mut caller) = Caller::accept(&door.listener) {
                 if self.clients.len() < MAX_CLIENTS {
-                    self.clients.push_back(Client {
-                        door: index,
-                        caller,
-                    });
+                    self.clients.push_back(Client { door: index, caller });
                 } else {
                     caller.refuse(format!(
                         "{MAX_CLIENTS} clients are waiting already; try again later"
@@ -145,9 +130,7 @@ impl<'a> Server<'a> {
     fn invite(&mut self) {
         let mut ahead = u32::from(self.running.is_some());
         ahead += u32::from(
-            self.clients
-                .iter()
-                .any(|client| *client.caller.standing() == Standing::Welcomed),
+            self.clients.iter().any(|client| *client.caller.standing() == Standing::Welcomed),
         );
         let mut waiting: Vec<&mut Client> = self
             .clients
@@ -185,17 +168,9 @@ impl<'a> Server<'a> {
             peer: Peer::Serving { address: from },
             port: self.options.port,
             tests: hello.tests.clone(),
-            limits: Limits {
-                test_budget_ms: hello.test_budget_ms,
-                ..self.options.limits
-            },
+            limits: Limits { test_budget_ms: hello.test_budget_ms, ..self.options.limits },
         };
-        let kept = Kept {
-            wire,
-            role: Role::Responder,
-            peer,
-            hello,
-        };
+        let kept = Kept { wire, role: Role::Responder, peer, hello };
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = thread::spawn(move || {
@@ -207,11 +182,7 @@ impl<'a> Server<'a> {
     }
 
     fn finish_test(&mut self, progress: &mut dyn FnMut(Progress)) {
-        if self
-            .running
-            .as_ref()
-            .is_some_and(|running| running.thread.is_finished())
-        {
+        if self.running.as_ref().is_some_and(|running| running.thread.is_finished()) {
             self.conclude(progress);
         }
     }
@@ -225,11 +196,7 @@ impl<'a> Server<'a> {
         let what = match thread.join() {
             Err(_) => "its test ended in an internal error".to_owned(),
             Ok(outcome) if outcome.ending == Ending::Passed => {
-                format!(
-                    "passed: {} tests on {}",
-                    outcome.figures.len(),
-                    outcome.netdev
-                )
+                format!("passed: {} tests on {}", outcome.figures.len(), outcome.netdev)
             }
             Ok(outcome) => match outcome.diagnosis() {
                 Some(stage) => format!("failed at {}: {}", stage.rung.claim_id(), stage.observed),
@@ -261,14 +228,10 @@ impl<'a> Server<'a> {
         };
         let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(
-            self.doors
-                .iter()
-                .map(|door| PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)),
+            self.doors.iter().map(|door| PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)),
         );
         fds.extend(
-            self.clients
-                .iter()
-                .map(|client| PollFd::new(client.caller.fd(), PollFlags::POLLIN)),
+            self.clients.iter().map(|client| PollFd::new(client.caller.fd(), PollFlags::POLLIN)),
         );
         let begin = Instant::now();
         if poll(&mut fds, timeout(longest)).is_err() && begin.elapsed() < GLANCE {

@@ -52,12 +52,7 @@ pub(crate) struct ChildJob {
 impl ChildJob {
     /// Bytes of each half of an end's memory: the first is sent from, the second received into.
     pub(crate) fn half_bytes(&self) -> u32 {
-        self.tests
-            .iter()
-            .map(|spec| spec.window_bytes())
-            .max()
-            .unwrap_or(0)
-            .next_multiple_of(64)
+        self.tests.iter().map(|spec| spec.window_bytes()).max().unwrap_or(0).next_multiple_of(64)
     }
 }
 

@@ -52,11 +52,8 @@ pub(crate) fn supervise(
     stop: &AtomicBool,
     sink: &mut dyn FnMut(Event),
 ) -> io::Result<End> {
-    let mut child = command
-        .stdin(Stdio::from(socket))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        command.stdin(Stdio::from(socket)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     // The command holds the parent's copy of the socket; the peer must see the end of the
     // connection when the child ends.
     drop(command);
@@ -71,10 +68,7 @@ pub(crate) fn supervise(
             bury(&mut child);
             break End::Stopped;
         }
-        match events
-            .as_ref()
-            .map(|events| events.recv_timeout(left.min(GLANCE)))
-        {
+        match events.as_ref().map(|events| events.recv_timeout(left.min(GLANCE))) {
             Some(Ok(Event::Done)) => break End::Done,
             Some(Ok(event)) => sink(event),
             Some(Err(RecvTimeoutError::Timeout)) => {}
@@ -95,9 +89,8 @@ pub(crate) fn supervise(
             if status.is_none() {
                 bury(&mut child);
             }
-            let said = errors
-                .and_then(|errors| errors.recv_timeout(GLANCE).ok())
-                .unwrap_or_default();
+            let said =
+                errors.and_then(|errors| errors.recv_timeout(GLANCE).ok()).unwrap_or_default();
             Ok(End::Died(describe(status, said.trim())))
         }
         other => Ok(other),
@@ -112,11 +105,7 @@ fn listen(stdout: impl Read + Send + 'static) -> Receiver<Event> {
         let mut line = Vec::new();
         loop {
             line.clear();
-            match reader
-                .by_ref()
-                .take(MAX_LINE_BYTES)
-                .read_until(b'\n', &mut line)
-            {
+            match reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return,
                 // Anything that is not an event was printed by a library.
                 Ok(_) => {
@@ -159,12 +148,7 @@ fn bury(child: &mut Child) -> Option<String> {
     let state = stat
         .rsplit_once(')')
         .and_then(|(_, rest)| rest.split_whitespace().next().map(str::to_owned));
-    let stack = read("stack")
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_owned();
+    let stack = read("stack").lines().next().unwrap_or_default().trim().to_owned();
     let place = [read("wchan").trim().to_owned(), stack]
         .into_iter()
         .find(|place| !place.is_empty() && place != "0");
@@ -197,11 +181,7 @@ fn describe(status: Option<ExitStatus>, said: &str) -> String {
             (None, code) => format!("it ended with code {}", code.unwrap_or(-1)),
         },
     };
-    if said.is_empty() {
-        how
-    } else {
-        format!("{how} and said: {said}")
-    }
+    if said.is_empty() { how } else { format!("{how} and said: {said}") }
 }
 
 #[cfg(test)]
@@ -215,14 +195,11 @@ mod tests {
         let (_ours, theirs) = UnixStream::pair().expect("a socket pair");
         let mut events = Vec::new();
         let stop = AtomicBool::new(false);
-        let end = supervise(
-            command,
-            theirs.into(),
-            Instant::now() + deadline,
-            &stop,
-            &mut |event| events.push(event),
-        )
-        .expect("a shell");
+        let end =
+            supervise(command, theirs.into(), Instant::now() + deadline, &stop, &mut |event| {
+                events.push(event)
+            })
+            .expect("a shell");
         (end, events)
     }
 
@@ -230,20 +207,14 @@ mod tests {
     fn a_child_that_says_done_is_done_and_its_noise_is_ignored() {
         let script = r#"echo noise; echo '{"event":"testing","value":{"test":"read-lat","size_bytes":2}}'; echo '{"event":"done"}'"#;
         let (end, events) = shell(script, Duration::from_secs(10));
-        let spec = super::super::TestSpec {
-            test: super::super::TestKind::ReadLat,
-            size_bytes: 2,
-        };
+        let spec = super::super::TestSpec { test: super::super::TestKind::ReadLat, size_bytes: 2 };
         assert_eq!((end, events), (End::Done, vec![Event::Testing(spec)]));
     }
 
     #[test]
     fn a_child_that_ends_early_is_described_with_what_it_said() {
         let (end, _) = shell("echo provider broken >&2; exit 3", Duration::from_secs(10));
-        assert_eq!(
-            end,
-            End::Died("it ended with code 3 and said: provider broken".to_owned())
-        );
+        assert_eq!(end, End::Died("it ended with code 3 and said: provider broken".to_owned()));
         let (end, _) = shell("kill -SEGV $$", Duration::from_secs(10));
         assert_eq!(end, End::Died("it was ended by signal 11".to_owned()));
     }
@@ -253,10 +224,6 @@ mod tests {
         let start = Instant::now();
         let (end, _) = shell("exec sleep 60", Duration::from_millis(300));
         assert_eq!(end, End::Late(None));
-        assert!(
-            start.elapsed() < Duration::from_secs(3),
-            "took {:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < Duration::from_secs(3), "took {:?}", start.elapsed());
     }
 }

@@ -27,14 +27,7 @@ pub(crate) struct Payload {
 /// Tells the peer that a test begins and waits until it is prepared.
 fn begin(lane: &mut Lane<'_>, spec: TestSpec, seed: u64, warm_up: bool) -> Result<(), Trouble> {
     let deadline = lane.deadline;
-    lane.wire.send(
-        &Message::Begin {
-            spec,
-            seed,
-            warm_up,
-        },
-        deadline,
-    )?;
+    lane.wire.send(&Message::Begin { spec, seed, warm_up }, deadline)?;
     receive(lane.wire, deadline, |message| match message {
         Message::Go => Some(()),
         _ => None,
@@ -115,19 +108,13 @@ fn bandwidth(
     let size = spec.size_bytes;
     let depth = spec.depth();
     let window = spec.window_bytes();
-    let transfer = if spec.test == TestKind::WriteBw {
-        Transfer::Write
-    } else {
-        Transfer::Read
-    };
+    let transfer = if spec.test == TestKind::WriteBw { Transfer::Write } else { Transfer::Read };
     if transfer == Transfer::Write {
-        lane.memory
-            .write(0, &pattern::bytes(seed, window as usize))?;
+        lane.memory.write(0, &pattern::bytes(seed, window as usize))?;
     }
     let mut once = |lane: &mut Lane<'_>, budget: Duration, warm_up: bool| {
         if transfer == Transfer::Read {
-            lane.memory
-                .write(lane.half as usize, &vec![0; window as usize])?;
+            lane.memory.write(lane.half as usize, &vec![0; window as usize])?;
         }
         begin(lane, spec, seed, warm_up)?;
         let (operations, duration) = lane.stream(transfer, size, depth, budget)?;
@@ -139,11 +126,8 @@ fn bandwidth(
         Ok::<_, Trouble>((operations, duration))
     };
     once(lane, Duration::ZERO, true)?;
-    let (operations, duration) = once(
-        lane,
-        Duration::from_millis(u64::from(job.test_budget_ms)),
-        false,
-    )?;
+    let (operations, duration) =
+        once(lane, Duration::from_millis(u64::from(job.test_budget_ms)), false)?;
     let checked = match transfer {
         Transfer::Write => check_peers(lane, window)?,
         Transfer::Read => check_own(lane, seed, window)?,
@@ -165,9 +149,7 @@ fn check_own(lane: &Lane<'_>, seed: u64, bytes: u32) -> Result<bool, Trouble> {
     lane.memory.read(lane.half as usize, &mut found)?;
     match pattern::mismatch(seed, &found) {
         None => Ok(true),
-        Some(what) => Err(Trouble::Wrong(format!(
-            "data received here is wrong: {what}"
-        ))),
+        Some(what) => Err(Trouble::Wrong(format!("data received here is wrong: {what}"))),
     }
 }
 
@@ -181,8 +163,6 @@ fn check_peers(lane: &mut Lane<'_>, bytes: u32) -> Result<bool, Trouble> {
     })?;
     match mismatch {
         None => Ok(true),
-        Some(what) => Err(Trouble::Wrong(format!(
-            "data received by the peer is wrong: {what}"
-        ))),
+        Some(what) => Err(Trouble::Wrong(format!("data received by the peer is wrong: {what}"))),
     }
 }

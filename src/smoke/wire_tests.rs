@@ -52,12 +52,8 @@ fn a_silent_and_a_half_silent_peer_meet_the_deadline() {
 #[test]
 fn a_peer_that_does_not_read_meets_the_deadline() {
     let (mut wire, _far) = wire();
-    let message = Message::Failed {
-        why: "x".repeat(60_000),
-    };
-    let result = (0..100)
-        .map(|_| wire.send(&message, soon()))
-        .find(Result::is_err);
+    let message = Message::Failed { why: "x".repeat(60_000) };
+    let result = (0..100).map(|_| wire.send(&message, soon())).find(Result::is_err);
     assert_eq!(result, Some(Err(WireError::Deadline)));
 }
 

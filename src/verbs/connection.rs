@@ -79,10 +79,7 @@ impl CmId {
         match NonNull::new(id) {
             // SAFETY: just created, owned by nobody else.
             Some(id) if code == 0 => Ok(unsafe { Self::adopt(id, channel.clone()) }),
-            _ => Err(VerbsError::last_os(
-                "rdma_create_id",
-                "for a reliable connection",
-            )),
+            _ => Err(VerbsError::last_os("rdma_create_id", "for a reliable connection")),
         }
     }
 
@@ -91,12 +88,7 @@ impl CmId {
     /// # Safety
     /// `id` must be live, owned by the caller alone, and its events must arrive on `channel`.
     pub(super) unsafe fn adopt(id: NonNull<rdma_cm_id>, channel: EventChannel) -> Self {
-        Self {
-            handle: Rc::new(IdHandle {
-                raw: id,
-                channel: channel.handle,
-            }),
-        }
+        Self { handle: Rc::new(IdHandle { raw: id, channel: channel.handle }) }
     }
 
     /// Binds to a local address, and with it to the RDMA device of the interface that holds the
@@ -182,9 +174,7 @@ impl CmId {
         let mut parameters = limits.parameters(&[]);
         // SAFETY: as for connect.
         let code = unsafe { (self.cm().rdma_accept)(self.as_ptr(), &mut parameters) };
-        self.done(code, "rdma_accept", || {
-            "of the peer's connection".to_owned()
-        })
+        self.done(code, "rdma_accept", || "of the peer's connection".to_owned())
     }
 
     /// Ends the connection. Best effort: the other side may have ended it already.
@@ -248,18 +238,12 @@ impl CmId {
         operation: &str,
         object: impl FnOnce() -> String,
     ) -> Result<(), VerbsError> {
-        if code == 0 {
-            Ok(())
-        } else {
-            Err(VerbsError::last_os(operation, object()))
-        }
+        if code == 0 { Ok(()) } else { Err(VerbsError::last_os(operation, object())) }
     }
 }
 
 fn milliseconds(duration: Duration) -> c_int {
-    c_int::try_from(duration.as_millis())
-        .unwrap_or(c_int::MAX)
-        .max(1)
+    c_int::try_from(duration.as_millis()).unwrap_or(c_int::MAX).max(1)
 }
 
 /// A socket address in the C form that rdma_cm takes.
@@ -274,18 +258,14 @@ impl From<SocketAddr> for RawAddress {
             SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
                 sin_family: libc::AF_INET as libc::sa_family_t,
                 sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr {
-                    s_addr: u32::from_ne_bytes(v4.ip().octets()),
-                },
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
                 sin_zero: [0; 8],
             }),
             SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
                 sin6_family: libc::AF_INET6 as libc::sa_family_t,
                 sin6_port: v6.port().to_be(),
                 sin6_flowinfo: 0,
-                sin6_addr: libc::in6_addr {
-                    s6_addr: v6.ip().octets(),
-                },
+                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
                 sin6_scope_id: v6.scope_id(),
             }),
         }

@@ -116,10 +116,7 @@ mod tests {
     fn an_errno_is_said_by_name_with_operation_and_object() {
         let error =
             VerbsError::new("ibv_reg_mr", "1048576 bytes on rxe0", Reason::Errno(libc::ENOMEM));
-        assert_eq!(
-            error.to_string(),
-            "ibv_reg_mr 1048576 bytes on rxe0: ENOMEM: Out of memory"
-        );
+        assert_eq!(error.to_string(), "ibv_reg_mr 1048576 bytes on rxe0: ENOMEM: Out of memory");
         assert_eq!(error.errno(), Some(libc::ENOMEM));
     }
 

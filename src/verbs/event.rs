@@ -131,20 +131,16 @@ impl EventChannel {
                 Ok(_) => error,
             });
         };
-        let channel = Self {
-            handle: Rc::new(ChannelHandle { raw, cm }),
-        };
+        let channel = Self { handle: Rc::new(ChannelHandle { raw, cm }) };
         let set = fcntl(channel.fd(), FcntlArg::F_GETFL).and_then(|flags| {
             let flags = OFlag::from_bits_truncate(flags) | OFlag::O_NONBLOCK;
             fcntl(channel.fd(), FcntlArg::F_SETFL(flags))
         });
         match set {
             Ok(_) => Ok(channel),
-            Err(errno) => Err(VerbsError::new(
-                "fcntl O_NONBLOCK",
-                WHAT,
-                Reason::Errno(errno as i32),
-            )),
+            Err(errno) => {
+                Err(VerbsError::new("fcntl O_NONBLOCK", WHAT, Reason::Errno(errno as i32)))
+            }
         }
     }
 
@@ -176,22 +172,14 @@ impl EventChannel {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(VerbsError::new(
-                    "waiting for",
-                    waiting_for,
-                    Reason::Deadline,
-                ));
+                return Err(VerbsError::new("waiting for", waiting_for, Reason::Deadline));
             }
             let slice = left.min(Duration::from_secs(1)).as_millis().clamp(1, 1000) as u16;
             let mut fds = [PollFd::new(self.fd(), PollFlags::POLLIN)];
             match poll(&mut fds, PollTimeout::from(slice)) {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(errno) => {
-                    return Err(VerbsError::new(
-                        "poll",
-                        waiting_for,
-                        Reason::Errno(errno as i32),
-                    ));
+                    return Err(VerbsError::new("poll", waiting_for, Reason::Errno(errno as i32)));
                 }
             }
         }
@@ -232,12 +220,7 @@ impl EventChannel {
         let status = raw.status;
         // SAFETY: acknowledged once; nothing borrows from the event any more.
         unsafe { (self.handle.cm.rdma_ack_cm_event)(event) };
-        Ok(CmEvent {
-            kind,
-            status,
-            private_data,
-            requested,
-        })
+        Ok(CmEvent { kind, status, private_data, requested })
     }
 
     /// Waits for one particular event; any other is the error.
@@ -255,10 +238,7 @@ impl EventChannel {
         if event.kind == wanted && event.status == 0 {
             return Ok(event);
         }
-        let reason = Reason::Event {
-            event: event.kind.name().to_owned(),
-            status: event.status,
-        };
+        let reason = Reason::Event { event: event.kind.name().to_owned(), status: event.status };
         Err(VerbsError::new("connecting", object, reason))
     }
 }

@@ -15,9 +15,7 @@ use super::error::{Reason, VerbsError};
 
 /// The dynamic loader's message, which libloading keeps as the source of its own.
 fn loader_words(error: &libloading::Error) -> String {
-    error
-        .source()
-        .map_or_else(|| error.to_string(), ToString::to_string)
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Declares a table of function pointers and how to fill it from a shared library.
@@ -138,13 +136,7 @@ mod tests {
         let words = "opening libroce-setup-absent.so.1: libroce-setup-absent.so.1: cannot open shared object file: No such file or directory";
         assert_eq!(library, words);
         let function = told(Lacking::get().err());
-        assert!(
-            function.starts_with("opening roce_setup_absent in libc.so.6: "),
-            "{function}"
-        );
-        assert!(
-            function.ends_with("undefined symbol: roce_setup_absent"),
-            "{function}"
-        );
+        assert!(function.starts_with("opening roce_setup_absent in libc.so.6: "), "{function}");
+        assert!(function.ends_with("undefined symbol: roce_setup_absent"), "{function}");
     }
 }

@@ -51,14 +51,9 @@ impl ProtectionDomain {
         // SAFETY: the context is open as long as the id, which the handle keeps.
         let raw = unsafe { (verbs.ibv_alloc_pd)(context.as_ptr()) };
         match NonNull::new(raw) {
-            Some(raw) => Ok(Self {
-                handle: Rc::new(DomainHandle {
-                    raw,
-                    verbs,
-                    device,
-                    _id: id.clone(),
-                }),
-            }),
+            Some(raw) => {
+                Ok(Self { handle: Rc::new(DomainHandle { raw, verbs, device, _id: id.clone() }) })
+            }
             None => Err(VerbsError::last_os("ibv_alloc_pd", format!("on {device}"))),
         }
     }
@@ -133,13 +128,9 @@ impl MemoryRegion {
         // SAFETY: live domain; the mapping is `bytes` long and outlives the region (see Drop).
         let region = unsafe { (verbs.ibv_reg_mr)(domain.handle.as_ptr(), mapped, bytes, ACCESS) };
         match NonNull::new(region) {
-            Some(region) => Ok(Self {
-                address,
-                length: bytes,
-                region,
-                verbs,
-                _domain: domain.handle.clone(),
-            }),
+            Some(region) => {
+                Ok(Self { address, length: bytes, region, verbs, _domain: domain.handle.clone() })
+            }
             None => {
                 let error = VerbsError::last_os("ibv_reg_mr", object());
                 // SAFETY: mapped above, and registered nowhere.
@@ -153,11 +144,7 @@ impl MemoryRegion {
     pub fn remote(&self) -> RemoteMemory {
         // SAFETY: the region is live.
         let rkey = unsafe { self.region.as_ref().rkey };
-        RemoteMemory {
-            address: self.address.as_ptr() as u64,
-            rkey,
-            length: self.length as u32,
-        }
+        RemoteMemory { address: self.address.as_ptr() as u64, rkey, length: self.length as u32 }
     }
 
     /// The local key and the address of `offset`, for a scatter/gather entry.
@@ -177,11 +164,7 @@ impl MemoryRegion {
         // SAFETY: inside the mapping (checked); the source is a Rust slice, which the mapping never
         // overlaps.
         unsafe {
-            ptr::copy_nonoverlapping(
-                bytes.as_ptr(),
-                self.address.as_ptr().add(offset),
-                bytes.len(),
-            )
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.as_ptr().add(offset), bytes.len())
         };
         // What was written must be in memory before a work request that refers to it is posted.
         fence(Ordering::SeqCst);

@@ -50,15 +50,8 @@ impl CompletionQueue {
             )
         };
         match NonNull::new(raw) {
-            Some(raw) => Ok(Rc::new(Self {
-                raw,
-                verbs,
-                _id: id.clone(),
-            })),
-            None => Err(VerbsError::last_os(
-                "ibv_create_cq",
-                format!("of {entries} entries"),
-            )),
+            Some(raw) => Ok(Rc::new(Self { raw, verbs, _id: id.clone() })),
+            None => Err(VerbsError::last_os("ibv_create_cq", format!("of {entries} entries"))),
         }
     }
 
@@ -75,16 +68,9 @@ impl CompletionQueue {
         let count =
             unsafe { ibv_poll_cq(self.raw.as_ptr(), BATCH as c_int, completions.as_mut_ptr()) };
         let Ok(count) = usize::try_from(count) else {
-            return Err(VerbsError::new(
-                "ibv_poll_cq",
-                object,
-                Reason::Errno(count.abs()),
-            ));
+            return Err(VerbsError::new("ibv_poll_cq", object, Reason::Errno(count.abs())));
         };
-        match completions[..count.min(BATCH)]
-            .iter()
-            .find(|completion| completion.status != 0)
-        {
+        match completions[..count.min(BATCH)].iter().find(|completion| completion.status != 0) {
             None => Ok(count as u32),
             Some(failed) => Err(VerbsError::new(
                 "RDMA",
@@ -161,11 +147,7 @@ impl QueuePair {
                 completions: Rc::clone(completions),
                 _domain: Rc::clone(&domain.handle),
             }),
-            None => Err(VerbsError::new(
-                "rdma_create_qp",
-                object(),
-                Reason::Errno(libc::ENODEV),
-            )),
+            None => Err(VerbsError::new("rdma_create_qp", object(), Reason::Errno(libc::ENODEV))),
         }
     }
 
@@ -194,15 +176,8 @@ impl QueuePair {
         length: u32,
     ) -> Result<(), VerbsError> {
         let object = || format!("of {length} bytes");
-        if remote_offset
-            .checked_add(length)
-            .is_none_or(|end| end > remote.length)
-        {
-            return Err(VerbsError::new(
-                "ibv_post_send",
-                object(),
-                Reason::Errno(libc::ERANGE),
-            ));
+        if remote_offset.checked_add(length).is_none_or(|end| end > remote.length) {
+            return Err(VerbsError::new("ibv_post_send", object(), Reason::Errno(libc::ERANGE)));
         }
         let (addr, lkey) = local.local(local_offset, length)?;
         let mut entry = ibv_sge { addr, length, lkey };
@@ -225,11 +200,7 @@ impl QueuePair {
         if code == 0 {
             Ok(())
         } else {
-            Err(VerbsError::new(
-                "ibv_post_send",
-                object(),
-                Reason::Errno(code.abs()),
-            ))
+            Err(VerbsError::new("ibv_post_send", object(), Reason::Errno(code.abs())))
         }
     }
 }

@@ -93,11 +93,7 @@ mod tests {
     #[test]
     fn the_workspace_is_where_the_product_is() {
         let manifest = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap_or_default();
-        assert!(
-            manifest.contains("name = \"roce-setup\""),
-            "{}",
-            workspace().display()
-        );
+        assert!(manifest.contains("name = \"roce-setup\""), "{}", workspace().display());
     }
 
     #[test]

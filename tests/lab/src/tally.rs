@@ -26,10 +26,7 @@ impl std::fmt::Display for Tally {
 /// test: nothing passes by absence.
 pub(crate) fn read_cargo(output: &str, success: bool) -> Tally {
     let mut tally = Tally::default();
-    for line in output
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("test result: "))
-    {
+    for line in output.lines().filter_map(|line| line.trim().strip_prefix("test result: ")) {
         for part in line.split(['.', ';']) {
             let mut words = part.split_whitespace();
             let (Some(Ok(count)), Some(what)) = (words.next().map(str::parse::<u64>), words.next())
@@ -65,71 +62,31 @@ mod tests {
 
     #[test]
     fn results_of_all_test_programs_are_added() {
-        assert_eq!(
-            read_cargo(TWO, false),
-            Tally {
-                passed: 7,
-                failed: 2
-            }
-        );
+        assert_eq!(read_cargo(TWO, false), Tally { passed: 7, failed: 2 });
     }
 
     #[test]
     fn a_run_that_did_not_compile_is_a_failure() {
         assert_eq!(
             read_cargo("error: could not compile `roce-setup`", false),
-            Tally {
-                passed: 0,
-                failed: 1
-            }
+            Tally { passed: 0, failed: 1 }
         );
         let first_only = TWO.lines().take(2).collect::<Vec<_>>().join("\n");
-        assert_eq!(
-            read_cargo(&first_only, false),
-            Tally {
-                passed: 3,
-                failed: 1
-            }
-        );
+        assert_eq!(read_cargo(&first_only, false), Tally { passed: 3, failed: 1 });
     }
 
     #[test]
     fn no_result_and_ignored_tests_are_failures() {
         let none = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
-        assert_eq!(
-            read_cargo(none, true),
-            Tally {
-                passed: 0,
-                failed: 1
-            }
-        );
-        assert_eq!(
-            read_cargo("", true),
-            Tally {
-                passed: 0,
-                failed: 1
-            }
-        );
+        assert_eq!(read_cargo(none, true), Tally { passed: 0, failed: 1 });
+        assert_eq!(read_cargo("", true), Tally { passed: 0, failed: 1 });
         let ignored = "test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
-        assert_eq!(
-            read_cargo(ignored, true),
-            Tally {
-                passed: 1,
-                failed: 1
-            }
-        );
+        assert_eq!(read_cargo(ignored, true), Tally { passed: 1, failed: 1 });
     }
 
     #[test]
     fn the_last_line_is_as_promised() {
-        assert_eq!(
-            Tally {
-                passed: 12,
-                failed: 1
-            }
-            .to_string(),
-            "12 passed, 1 failed"
-        );
+        assert_eq!(Tally { passed: 12, failed: 1 }.to_string(), "12 passed, 1 failed");
     }
 
     #[test]
