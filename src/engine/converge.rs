@@ -67,8 +67,7 @@ impl Run<'_> {
                 }
                 findings.push(ladder::finding(claim, verdict));
                 if stop.is_some() {
-                    let rest = &self.intent.claims[findings.len()..];
-                    ladder::judge_on(rest, &facts, &mut findings);
+                    let findings = self.judge_at_stop(&facts, &findings);
                     return Ok(Converged { facts, findings, stop });
                 }
             }
@@ -82,6 +81,20 @@ impl Run<'_> {
         }
         let findings = ladder::judge(self.intent.claims, &facts);
         Ok(Converged { facts, findings, stop: Some(Stop::Failed) })
+    }
+
+    /// All claims in the last look: a change for the claim that stopped the run may have taken
+    /// away what an earlier one had found (a reload after which no device comes). Where that claim
+    /// still is the one to tell, it keeps its own words, with the kernel's.
+    fn judge_at_stop(&self, facts: &Facts, so_far: &[Finding]) -> Vec<Finding> {
+        let mut findings = ladder::judge(self.intent.claims, facts);
+        if let Some(stopped) = so_far.last()
+            && let Some(place) = findings.get_mut(so_far.len() - 1)
+            && matches!(place.verdict, Verdict::Unmet { .. })
+        {
+            *place = stopped.clone();
+        }
+        findings
     }
 
     /// Applies the remedy of one unmet claim, waits for what the kernel does by itself, and gives
