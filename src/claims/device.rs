@@ -145,7 +145,10 @@ impl Claim for RdmaDevice {
         format!("{} has an RDMA device", self.0.selector())
     }
     fn scope(&self) -> Scope {
-        Scope { devlink: true, configfs: true, ..Scope::default() }
+        Scope::default()
+    }
+    fn remedy_scope(&self) -> Scope {
+        mechanism::scope()
     }
     fn judge(&self, facts: &Facts) -> Judgement {
         match self.0.some_rdma(facts) {

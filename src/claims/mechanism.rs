@@ -6,9 +6,17 @@
 use std::collections::BTreeMap;
 
 use super::{Judgement, Port, Refusal, Remedy};
-use crate::change::{Change, network_drivers_of, rdma_module_of, same_parameter_value};
-use crate::facts::Facts;
+use crate::change::{
+    Change, network_drivers_of, rdma_module_of, rdma_modules, same_parameter_value,
+};
+use crate::facts::{Facts, Scope};
 use crate::values::Mode;
+
+/// What a look must read for choosing a mode and for reloading a module.
+pub fn scope() -> Scope {
+    let modules = rdma_modules().map(str::to_owned).collect();
+    Scope { modules, devlink: true, configfs: true, ..Scope::default() }
+}
 
 /// True for a module that carries network interfaces, which is never removed.
 pub fn is_base_driver(module: &str) -> bool {

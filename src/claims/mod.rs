@@ -43,6 +43,12 @@ pub trait Claim {
     /// What a look must read for it.
     fn scope(&self) -> Scope;
 
+    /// What a look must read besides, before the remedy is asked for or a failure is explained.
+    /// A check of a host that is as wanted never reads it.
+    fn remedy_scope(&self) -> Scope {
+        Scope::default()
+    }
+
     /// Whether it is so.
     fn judge(&self, facts: &Facts) -> Judgement;
 

@@ -1,9 +1,9 @@
 //! The mode that a port is really in, and the state of its RDMA port.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, mechanism};
-use crate::change::rdma_modules;
 use crate::facts::{Facts, GidScan, PortState, Scope, Seen};
 use crate::values::Mode;
 
@@ -44,14 +44,10 @@ impl Claim for InMode {
         format!("{} is in mode {}", self.0.selector(), self.1)
     }
     fn scope(&self) -> Scope {
-        let modules = rdma_modules().map(str::to_owned).collect();
-        Scope {
-            modules,
-            devlink: true,
-            configfs: true,
-            gids: GidScan::Until(Default::default()),
-            ..Scope::default()
-        }
+        Scope { gids: GidScan::Until(BTreeSet::new()), ..Scope::default() }
+    }
+    fn remedy_scope(&self) -> Scope {
+        mechanism::scope()
     }
     fn judge(&self, facts: &Facts) -> Judgement {
         let rdma = match self.0.some_rdma(facts) {

@@ -9,7 +9,6 @@ use super::{
 use crate::change::{Change, rdma_modules, same_parameter_value};
 use crate::facts::{Facts, ModuleState, Scope};
 use crate::profile::ModuleWish;
-use crate::values::Software;
 
 pub(super) static LOADED: Entry = Entry {
     id: "module.loaded",
@@ -56,9 +55,14 @@ pub(super) static RDMA_DRIVER: Entry = Entry {
 };
 
 fn modules(names: &[&str]) -> Scope {
-    let names: std::collections::BTreeSet<String> =
-        names.iter().map(|name| (*name).to_owned()).collect();
-    Scope { module_files: names.clone(), modules: names, ..Scope::default() }
+    let modules = names.iter().map(|name| (*name).to_owned()).collect();
+    Scope { modules, ..Scope::default() }
+}
+
+/// The files on disk: a module that is not loaded is explained and loaded from them.
+fn files(names: &[&str]) -> Scope {
+    let module_files = names.iter().map(|name| (*name).to_owned()).collect();
+    Scope { module_files, ..Scope::default() }
 }
 
 /// Where a module's state is read.
@@ -121,6 +125,9 @@ impl Claim for Loaded {
     }
     fn scope(&self) -> Scope {
         modules(&[self.0.name.as_str()])
+    }
+    fn remedy_scope(&self) -> Scope {
+        files(&[self.0.name.as_str()])
     }
     fn judge(&self, facts: &Facts) -> Judgement {
         match state(facts, self.0.name.as_str()) {
@@ -217,7 +224,10 @@ impl Claim for Parameter {
         format!("{} runs with {}={}", self.module, self.parameter, self.value)
     }
     fn scope(&self) -> Scope {
-        Scope { configfs: true, ..modules(&[self.module.as_str()]) }
+        modules(&[self.module.as_str()])
+    }
+    fn remedy_scope(&self) -> Scope {
+        mechanism::scope().and(files(&[self.module.as_str()]))
     }
     fn judge(&self, facts: &Facts) -> Judgement {
         let module = match state(facts, &self.module) {
@@ -249,6 +259,13 @@ impl Claim for Parameter {
 /// "the RDMA driver of ens1f0 is loaded": implied by `rdma:` under an interface.
 pub(super) struct RdmaDriver(pub(super) Port);
 
+impl RdmaDriver {
+    /// Every module that it may come to: which one is known once the port has been found.
+    fn modules(&self) -> Vec<&'static str> {
+        self.0.software().map_or_else(|| rdma_modules().collect(), |kind| vec![kind.module()])
+    }
+}
+
 impl Claim for RdmaDriver {
     fn entry(&self) -> &'static Entry {
         &RDMA_DRIVER
@@ -263,9 +280,10 @@ impl Claim for RdmaDriver {
         }
     }
     fn scope(&self) -> Scope {
-        let mut names: Vec<&str> = rdma_modules().collect();
-        names.extend(self.0.software().map(Software::module));
-        Scope { devlink: true, ..modules(&names) }
+        modules(&self.modules())
+    }
+    fn remedy_scope(&self) -> Scope {
+        files(&self.modules())
     }
     fn judge(&self, facts: &Facts) -> Judgement {
         let module = match mechanism::driver_of(&self.0, facts) {

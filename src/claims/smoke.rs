@@ -46,7 +46,23 @@ pub(super) static CONTROL: Entry = entry(
     "smoke.control",
     Rung::Connect,
     Severity::Error,
-    &["smoke.peer"],
+    // Loopback has no peer to come, so that this is its first step.
+    &[
+        "port.present",
+        "link.up",
+        "link.carrier",
+        "link.mtu",
+        "address.present",
+        "rdma.device",
+        "rdma.mode",
+        "rdma.port-active",
+        "gid.present",
+        "verbs.library",
+        "verbs.provider",
+        "verbs.node",
+        "verbs.device",
+        "smoke.peer",
+    ],
     "nothing listens there, or a firewall rejects or drops the port",
     "run `roce-setup serve` on the peer, and open the port in both firewalls",
 );
@@ -151,7 +167,7 @@ impl Tested {
                 Judgement::unknown(format!("{source}: not reached"))
             }
             Some(stage) => Judgement::unknown(format!("{source}: {}", stage.observed)),
-            None => match mine().last() {
+            None => match mine().next_back() {
                 Some(stage) if !stage.observed.is_empty() => Judgement::met_with(&stage.observed),
                 Some(_) => Judgement::met(),
                 None => Judgement::unknown(format!("{source}: has no such step")),

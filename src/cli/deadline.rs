@@ -52,6 +52,10 @@ impl Look for Timed {
         }
     }
 
+    fn host(&self) -> Result<String, LookError> {
+        self.inner.host()
+    }
+
     fn now(&self) -> Duration {
         self.inner.now()
     }
@@ -72,6 +76,10 @@ mod tests {
             std::thread::sleep(Duration::from_secs(5));
             Ok(Facts::default())
         }
+        fn host(&self) -> Result<String, LookError> {
+            Ok(String::new())
+        }
+
         fn now(&self) -> Duration {
             Duration::ZERO
         }

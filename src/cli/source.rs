@@ -37,6 +37,10 @@ impl Look for Whole {
     fn look(&self, scope: &Scope) -> Result<crate::facts::Facts, LookError> {
         self.0.look(scope)
     }
+    fn host(&self) -> Result<String, LookError> {
+        self.0.host()
+    }
+
     fn now(&self) -> std::time::Duration {
         self.0.now()
     }
@@ -90,7 +94,7 @@ fn read_profile(path: &Path, look: &dyn Look, global: &Global) -> Result<HostPro
     let profile = Profile::load(path).map_err(|error| unusable(&error))?;
     let host = match &global.host {
         Some(name) => name.clone(),
-        None => look.look(&Scope::default()).map_err(|error| unseen(&error))?.host,
+        None => look.host().map_err(|error| unseen(&error))?,
     };
     profile.for_host(&host).map_err(|error| unusable(&error))
 }

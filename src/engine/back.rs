@@ -24,7 +24,7 @@ pub fn take_back(
     intent: &Intent<'_>,
     watch: &dyn Watch,
 ) -> Applied {
-    let Some(mut way) = applied.way_back.take().filter(|way| way.journal.changed_anything()) else {
+    let Some(mut way) = applied.way_back.take().filter(|way| way.journal.may_have_changed()) else {
         return applied;
     };
     let run = Run { look, act, intent, watch };

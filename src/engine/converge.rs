@@ -49,7 +49,7 @@ pub(super) enum Stop {
 
 impl Run<'_> {
     fn scope(&self) -> Scope {
-        ladder::scope(self.intent.claims)
+        ladder::scope_to_change(self.intent.claims)
     }
 
     /// Brings about every claim that has a remedy.

@@ -47,9 +47,11 @@ impl Journal {
         }
     }
 
-    /// True when a change took effect or may have.
-    pub(super) fn changed_anything(&self) -> bool {
-        self.entries.iter().any(|entry| entry.result == ChangeResult::Made)
+    /// True when a change took effect or may have: one without a result was made and not looked at.
+    pub(super) fn may_have_changed(&self) -> bool {
+        let open =
+            |entry: &Entry| matches!(entry.result, ChangeResult::Made | ChangeResult::Planned);
+        self.entries.iter().any(open)
     }
 
     /// The report's view of it.

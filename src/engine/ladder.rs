@@ -9,6 +9,11 @@ pub fn scope(claims: &[Box<dyn Claim>]) -> Scope {
     claims.iter().fold(Scope::default(), |scope, claim| scope.and(claim.scope()))
 }
 
+/// The same, with what remedies and explanations need.
+pub fn scope_to_change(claims: &[Box<dyn Claim>]) -> Scope {
+    claims.iter().fold(scope(claims), |scope, claim| scope.and(claim.remedy_scope()))
+}
+
 /// Every claim with its verdict, in the order given.
 pub fn judge(claims: &[Box<dyn Claim>], facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::with_capacity(claims.len());

@@ -25,7 +25,7 @@ use crate::facts::{Difference, Facts};
 use crate::host::model::Model;
 use crate::host::{Act, Look, LookError};
 use crate::report::{ChangeRecord, Finding, Outcome, Verdict};
-use converge::{Run, Stop};
+use converge::{Converged, Run, Stop};
 use journal::Journal;
 
 /// What is wanted of a host, and what may be done for it.
@@ -86,6 +86,12 @@ pub struct Applied {
 pub fn check(look: &dyn Look, claims: &[Box<dyn Claim>]) -> Result<Judged, LookError> {
     let facts = look.look(&ladder::scope(claims))?;
     let findings = ladder::judge(claims, &facts);
+    if findings.iter().all(|finding| !matches!(finding.verdict, Verdict::Unmet { .. })) {
+        return Ok(Judged { facts, findings });
+    }
+    // A failure is looked at again, with what its explanation needs; a healthy host never pays for it.
+    let facts = look.look(&ladder::scope_to_change(claims))?;
+    let findings = ladder::judge(claims, &facts);
     Ok(Judged { facts, findings })
 }
 
@@ -94,7 +100,7 @@ pub fn check(look: &dyn Look, claims: &[Box<dyn Claim>]) -> Result<Judged, LookE
 /// # Errors
 /// When there are no facts at all.
 pub fn plan(look: &dyn Look, intent: &Intent<'_>) -> Result<Planned, LookError> {
-    let scope = ladder::scope(intent.claims).and(intent.guard.scope());
+    let scope = ladder::scope_to_change(intent.claims).and(intent.guard.scope());
     let facts = look.look(&scope)?;
     let findings = ladder::judge(intent.claims, &facts);
     let model = Model::new(facts.clone());
@@ -152,8 +158,17 @@ pub fn apply(
     let before = planned.now.facts;
     let run = Run { look, act, intent, watch };
     let mut journal = Journal::default();
-    let end = run.converge(&mut journal)?;
     let mut notes = Vec::new();
+    let end = match run.converge(&mut journal) {
+        Ok(end) => end,
+        Err(error) if journal.entries.is_empty() => return Err(error),
+        // After a change, a host that cannot be looked at is a failure like any other.
+        Err(error) => {
+            notes.push(format!("{error}, after a change was made"));
+            let (facts, findings) = (before.clone(), planned.now.findings);
+            Converged { facts, findings, stop: Some(Stop::Failed) }
+        }
+    };
     let Some(stop) = end.stop else {
         return Ok(Applied {
             outcome: ladder::outcome(&end.findings),
@@ -169,12 +184,12 @@ pub fn apply(
     let refusals = match stop {
         Stop::Refused(refusal) => vec![refusal],
         Stop::Interrupted => {
-            notes.push("stopped by a signal".to_owned());
+            notes.push("stopped by a signal or by --deadline".to_owned());
             Vec::new()
         }
         Stop::Failed => Vec::new(),
     };
-    let changed = journal.changed_anything();
+    let changed = journal.may_have_changed();
     let (facts, differences) = run.undo(&mut journal, &before, end.facts);
     let outcome = match (differences.is_empty(), changed, refusals.is_empty()) {
         (false, _, _) => Outcome::Neither,

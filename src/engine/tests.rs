@@ -191,6 +191,59 @@ fn check_end(ended: &Applied, before: &State, model: &Model, wanted: &Wanted, wh
     }
 }
 
+/// A machine that cannot be looked at once, at the n-th look.
+struct Blinking {
+    machine: Model,
+    looks: std::cell::Cell<usize>,
+    blind_at: usize,
+}
+
+impl Look for Blinking {
+    fn look(&self, scope: &crate::facts::Scope) -> Result<Facts, LookError> {
+        let count = self.looks.get();
+        self.looks.set(count + 1);
+        if count == self.blind_at {
+            return Err(LookError { what: "the host".to_owned(), why: "no memory".to_owned() });
+        }
+        self.machine.look(scope)
+    }
+    fn host(&self) -> Result<String, LookError> {
+        self.machine.host()
+    }
+    fn now(&self) -> std::time::Duration {
+        self.machine.now()
+    }
+    fn pause(&self, time: std::time::Duration) {
+        self.machine.pause(time);
+    }
+}
+
+#[test]
+fn a_look_that_fails_after_a_change_undoes_it() {
+    let mut undone = 0;
+    for blind_at in 0..30 {
+        let machine = Model::complete(hosts::s1_with_stale_address(1));
+        let before = machine.facts().state;
+        let blinking = Blinking { machine, looks: Default::default(), blind_at };
+        let answer = apply(&blinking, &blinking.machine, &s1().intent(), &Silent);
+        let now = blinking.machine.facts().state;
+        match answer {
+            Err(error) => {
+                assert_eq!(error.to_string(), "cannot read the host: no memory");
+                assert_eq!(before.differences(&now), [], "blind at look {blind_at}");
+            }
+            Ok(ended) if ended.outcome == Outcome::Met => {}
+            Ok(ended) => {
+                assert_eq!(ended.outcome, Outcome::Undone, "blind at look {blind_at}");
+                assert_eq!(before.differences(&now), [], "blind at look {blind_at}");
+                assert!(ended.notes[0].starts_with("cannot read the host: no memory"));
+                undone += 1;
+            }
+        }
+    }
+    assert!(undone >= 5, "{undone} looks after a change failed");
+}
+
 #[test]
 fn without_privilege_nothing_is_tried() {
     let mut facts = hosts::s1(1);

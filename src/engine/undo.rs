@@ -25,7 +25,9 @@ impl Run<'_> {
         before: &Facts,
         last: Facts,
     ) -> (Facts, Vec<Difference>) {
-        let mut facts = last;
+        // The last look of a run may be older than its last change.
+        let mut facts =
+            self.look.look(&ladder::scope_to_change(self.intent.claims)).unwrap_or(last);
         for entry in journal.entries.iter_mut().rev() {
             if entry.change.holds(&facts) == Some(false) {
                 if entry.result == ChangeResult::Made && !entry.inverse.is_empty() {
@@ -63,7 +65,7 @@ impl Run<'_> {
             }
             self.watch.see(Event::Undo(inverse));
             let answer = self.act.act(inverse);
-            *facts = match self.look.look(&ladder::scope(self.intent.claims)) {
+            *facts = match self.look.look(&ladder::scope_to_change(self.intent.claims)) {
                 Ok(seen) => seen,
                 Err(error) => return Err(format!("{inverse}: {error}")),
             };
@@ -78,7 +80,7 @@ impl Run<'_> {
 
     /// Looks until nothing differs or the time is up.
     fn settle(&self, before: &Facts, mut facts: Facts) -> (Facts, Vec<Difference>) {
-        let scope = ladder::scope(self.intent.claims);
+        let scope = ladder::scope_to_change(self.intent.claims);
         let end = self.look.now() + SETTLE;
         loop {
             let differences = match self.look.look(&scope) {

@@ -179,7 +179,7 @@ pub struct Userspace {
     /// Provider libraries (`libirdma-rdmav34.so`) found in the provider directories.
     #[serde(default)]
     pub providers: BTreeSet<String>,
-    /// Drivers named in `/etc/libibverbs.d/*.driver`.
+    /// Drivers that have a file `/etc/libibverbs.d/*.driver`, by the file's name.
     #[serde(default)]
     pub driver_files: BTreeSet<String>,
     /// Device nodes under `/dev/infiniband`.

@@ -171,6 +171,10 @@ impl<M: Look> Look for Faulty<M> {
         Ok(facts)
     }
 
+    fn host(&self) -> Result<String, LookError> {
+        self.host.host()
+    }
+
     fn now(&self) -> Duration {
         self.host.now()
     }

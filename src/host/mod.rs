@@ -21,6 +21,12 @@ pub trait Look {
     /// Only when there can be no facts at all (an unreadable facts file).
     fn look(&self, scope: &Scope) -> Result<Facts, LookError>;
 
+    /// The kernel's host name: which part of a profile is meant, before anything else is read.
+    ///
+    /// # Errors
+    /// As [`Look::look`].
+    fn host(&self) -> Result<String, LookError>;
+
     /// Monotonic time since an arbitrary start.
     fn now(&self) -> Duration;
 

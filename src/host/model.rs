@@ -115,6 +115,10 @@ impl Look for Model {
         Ok(scope::seen(&self.machine.borrow(), scope))
     }
 
+    fn host(&self) -> Result<String, LookError> {
+        Ok(self.machine.borrow().facts.host.clone())
+    }
+
     fn now(&self) -> Duration {
         self.machine.borrow().clock
     }

@@ -55,6 +55,10 @@ impl Look for Saved {
         Ok(self.facts.clone())
     }
 
+    fn host(&self) -> Result<String, LookError> {
+        Ok(self.facts.host.clone())
+    }
+
     fn now(&self) -> Duration {
         self.clock.lock().map_or_else(|broken| *broken.into_inner(), |clock| *clock)
     }

@@ -52,3 +52,66 @@ impl<'a> ErrorDocument<'a> {
         ErrorDocument { format: FORMAT, command, error }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Change;
+    use crate::claims::{Refusal, Rung, Severity, Subject};
+    use crate::facts::Difference;
+    use crate::report::{ChangeRecord, ChangeResult, Finding, Outcome, Verdict};
+
+    #[test]
+    fn a_report_of_a_failure_is_whole_and_can_be_read_back() {
+        let verdicts = [
+            Verdict::Met { observed: Some("1.9.11".to_owned()) },
+            Verdict::Unmet {
+                expected: "4200".to_owned(),
+                observed: "1500".to_owned(),
+                source: "rtnetlink".to_owned(),
+                cause: "nobody has set it".to_owned(),
+                fix: "roce-setup apply sets it".to_owned(),
+            },
+            Verdict::Unknown { why: "Permission denied".to_owned() },
+            Verdict::Skipped { needs: "link.up".to_owned(), rung: Rung::Carrier },
+        ];
+        let finding = |verdict| Finding {
+            id: "link.mtu".to_owned(),
+            rung: Rung::Mtu,
+            subject: Subject::Port("ens1f0".to_owned()),
+            claim: "ens1f0 has MTU 4200".to_owned(),
+            severity: Severity::Error,
+            verdict,
+        };
+        let results = [
+            ChangeResult::Failed { why: "EBUSY".to_owned() },
+            ChangeResult::NotUndone { why: "EBUSY".to_owned() },
+            ChangeResult::Ignored,
+        ];
+        let record = |result| ChangeRecord {
+            claim: "link.mtu".to_owned(),
+            subject: Subject::Host,
+            change: Change::SetMtu { netdev: "ens1f0".to_owned(), mtu: 4200 },
+            result,
+        };
+        let text = |text: &str| text.to_owned();
+        let report = Report {
+            format: FORMAT,
+            command: text("apply"),
+            host: text("server1"),
+            profile: None,
+            outcome: Outcome::Neither,
+            findings: verdicts.map(finding).to_vec(),
+            changes: results.map(record).to_vec(),
+            refusals: vec![Refusal { what: text("a"), why: text("b"), fix: text("c") }],
+            differences: vec![Difference { what: text("a"), before: text("b"), now: text("c") }],
+            smoke: Vec::new(),
+            notes: vec![text("note")],
+        };
+        let mut written = Vec::new();
+        write_json(&report, &mut written).expect("written to memory");
+        assert_eq!(written.last(), Some(&b'\n'));
+        let read: Report = serde_json::from_slice(&written).expect("one document");
+        assert_eq!(read, report);
+    }
+}

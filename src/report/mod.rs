@@ -118,6 +118,7 @@ pub enum Verdict {
         /// Id of the claim that it needs.
         needs: String,
         /// The rung of that claim: what the text says.
+        #[serde(rename = "needs_rung")]
         rung: Rung,
     },
 }
@@ -186,5 +187,54 @@ impl Report {
         self.findings
             .iter()
             .any(|f| f.severity == Severity::Warning && matches!(f.verdict, Verdict::Unmet { .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(outcome: Outcome, severity: Severity) -> Report {
+        let text = |text: &str| text.to_owned();
+        let finding = Finding {
+            id: "smoke.peer".to_owned(),
+            rung: Rung::Neighbour,
+            subject: Subject::Host,
+            claim: "the peer came".to_owned(),
+            severity,
+            verdict: Verdict::Unmet {
+                expected: text("a peer"),
+                observed: text("none"),
+                source: text("smoke test"),
+                cause: text("it is down"),
+                fix: text("start it"),
+            },
+        };
+        let json = r#"{"format":1,"command":"apply","host":"a","profile":null,"outcome":"met",
+            "findings":[],"changes":[],"refusals":[],"differences":[],"smoke":[],"notes":[]}"#;
+        let empty: Report = serde_json::from_str(json).expect("a report");
+        Report { outcome, findings: vec![finding], ..empty }
+    }
+
+    #[test]
+    fn every_outcome_has_its_exit_code() {
+        for (outcome, code) in [
+            (Outcome::Met, 0),
+            (Outcome::Unmet, 1),
+            (Outcome::Drift, 1),
+            (Outcome::Undone, 1),
+            (Outcome::NoVerdict, 2),
+            (Outcome::Refused, 2),
+            (Outcome::Neither, 3),
+        ] {
+            assert_eq!(report(outcome, Severity::Warning).exit_code(false), code, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn strict_makes_warnings_failures_and_nothing_else_better_or_worse() {
+        assert_eq!(report(Outcome::Met, Severity::Warning).exit_code(true), 1);
+        assert_eq!(report(Outcome::Refused, Severity::Warning).exit_code(true), 2);
+        assert_eq!(report(Outcome::Neither, Severity::Warning).exit_code(true), 3);
     }
 }

@@ -9,6 +9,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nix::sys::prctl::set_pdeathsig;
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::getppid;
 
@@ -38,6 +39,7 @@ pub fn main(job: &str) -> u8 {
     if set_pdeathsig(Signal::SIGKILL).is_err() || getppid().as_raw() != job.parent_pid {
         return 2;
     }
+    raise_memlock();
     // `serve` blocks signals for its own loop, and a blocked signal is inherited.
     let _ = SigSet::all().thread_unblock();
     let deadline = Instant::now() + Duration::from_millis(job.deadline_ms);
@@ -82,6 +84,18 @@ pub fn main(job: &str) -> u8 {
     };
     emit(Event::Done);
     code
+}
+
+/// Raises the locked-memory limit as far as this user may: whether other processes have enough is
+/// not what this test asks, and siw holds even root to the limit.
+fn raise_memlock() {
+    let raised = setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY);
+    if raised.is_err()
+        && let Ok((_, hard)) = getrlimit(Resource::RLIMIT_MEMLOCK)
+    {
+        // A registration that does not fit is reported where it fails.
+        let _ = setrlimit(Resource::RLIMIT_MEMLOCK, hard, hard);
+    }
 }
 
 /// Tells the peer why this end gives up, and hears whether it had a reason of its own.

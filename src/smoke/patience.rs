@@ -14,11 +14,15 @@ use super::wire::Wire;
 const LOOKS_PER_CLOCK: u64 = 64;
 /// While waiting long, how often the control connection is looked at for the peer's end.
 const PEER_CHECK: Duration = Duration::from_millis(20);
-/// Looks after which the processor is offered to others: some microseconds' worth, or at once where
-/// there is only one processor, on which the other end of a loopback could not run otherwise.
-static LOOKS_BEFORE_YIELD: LazyLock<u64> = LazyLock::new(|| {
-    thread::available_parallelism().map_or(0, |count| if count.get() > 1 { 4096 } else { 0 })
-});
+/// Looks after which the processor is offered to others: some microseconds' worth.
+const LOOKS_BEFORE_YIELD: u64 = 4096;
+/// Pause between looks where there is only one processor: on it, what is waited for (the kernel's
+/// network thread, the other end of a loopback) runs only while this process sleeps. Yielding is
+/// not enough: the scheduler may come back at once until the next tick, milliseconds later.
+const PAUSE: Duration = Duration::from_micros(20);
+/// Whether there is only one processor.
+static ALONE: LazyLock<bool> =
+    LazyLock::new(|| thread::available_parallelism().is_ok_and(|count| count.get() == 1));
 
 /// What a look around found.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,7 +64,9 @@ impl Patience {
             check_peer(wire)?;
             self.next_check = Some(now + PEER_CHECK);
         }
-        if self.looks >= *LOOKS_BEFORE_YIELD {
+        if *ALONE {
+            thread::sleep(PAUSE);
+        } else if self.looks >= LOOKS_BEFORE_YIELD {
             thread::yield_now();
         }
         Ok(Look::Again)

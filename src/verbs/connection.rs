@@ -88,7 +88,8 @@ impl CmId {
     /// # Safety
     /// `id` must be live, owned by the caller alone, and its events must arrive on `channel`.
     pub(super) unsafe fn adopt(id: NonNull<rdma_cm_id>, channel: EventChannel) -> Self {
-        Self { handle: Rc::new(IdHandle { raw: id, channel: channel.handle }) }
+        let channel = channel.handle;
+        Self { handle: Rc::new(IdHandle { raw: id, channel }) }
     }
 
     /// Binds to a local address, and with it to the RDMA device of the interface that holds the
@@ -183,8 +184,7 @@ impl CmId {
         unsafe { (self.cm().rdma_disconnect)(self.as_ptr()) };
     }
 
-    /// Sets the local acknowledgement timeout of the connection to 4.096 us x 2^`exponent`. Best
-    /// effort: kernels before 5.3 keep their default.
+    /// Sets the acknowledgement timeout to 4.096 us x 2^`exponent`; kernels before 5.3 ignore it.
     pub fn set_ack_timeout(&self, exponent: u8) {
         const RDMA_OPTION_ID: c_int = 0;
         const RDMA_OPTION_ID_ACK_TIMEOUT: c_int = 3;

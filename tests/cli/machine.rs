@@ -73,6 +73,17 @@ fn smoke_tests_nothing_where_the_port_is_missing_and_does_not_pass() {
     let json = ran.json();
     assert_eq!((ran.code, json["outcome"].as_str()), (1, Some("unmet")), "{ran}");
     assert_eq!(json["smoke"], serde_json::json!([]));
+    let findings = json["findings"].as_array().expect("findings");
+    let control = findings.iter().find(|one| one["id"] == "smoke.control").expect("smoke.control");
+    assert_eq!(
+        (&control["verdict"], &control["needs"]),
+        (&"skipped".into(), &"port.present".into())
+    );
+    let text = run.run("smoke p.yaml --loopback --quiet").stdout;
+    assert!(
+        text.starts_with("nothing was tested: port.present the ice port of PCI function 0: "),
+        "{text}"
+    );
 }
 
 #[test]
@@ -86,16 +97,16 @@ fn serve_does_not_stand_on_a_port_that_is_not_there() {
     );
 }
 
-/// Runs the program as nobody: from a copy, because a folder above the build may be closed to others.
+/// Runs the program as nobody: from a copy, because a folder above the build may be closed to
+/// others. Another process makes the copy: a file that this one has open for writing would be open
+/// in the programs that other tests start meanwhile, and could not be run (ETXTBSY).
 fn as_nobody(run: &Run, arguments: &[&str]) -> Ran {
-    let open = |path: &std::path::Path| {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
-            .expect("permissions");
-    };
     let program = run.path().join("roce-setup");
-    std::fs::copy(assert_cmd::cargo::cargo_bin("roce-setup"), &program).expect("a copy");
-    open(run.path());
-    open(&program);
+    let built = assert_cmd::cargo::cargo_bin("roce-setup");
+    let copied = Command::new("/usr/bin/install").arg("-m755").arg(built).arg(&program).status();
+    assert_eq!(copied.expect("install").code(), Some(0));
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(run.path(), open).expect("permissions");
     let mut command = if nix::unistd::geteuid().is_root() {
         let mut command = Command::new("/usr/bin/setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);

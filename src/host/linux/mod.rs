@@ -113,6 +113,10 @@ impl Look for Linux {
         Ok(facts)
     }
 
+    fn host(&self) -> Result<String, LookError> {
+        Ok(system::host(&self.proc))
+    }
+
     fn now(&self) -> Duration {
         self.start.elapsed()
     }

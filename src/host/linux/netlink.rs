@@ -46,6 +46,8 @@ impl From<std::io::Error> for Refusal {
 pub(crate) struct Session {
     socket: NlSocket,
     sequence: u32,
+    /// Made once: clearing it anew for each reply would touch all its pages.
+    buffer: Vec<u8>,
 }
 
 impl Session {
@@ -53,7 +55,7 @@ impl Session {
         let socket = NlSocket::connect(family, None, Groups::empty())?;
         // Kernels before 4.12 do not know it; the errno alone is then what there is.
         let _ = socket.enable_ext_ack(true);
-        Ok(Session { socket, sequence: 0 })
+        Ok(Session { socket, sequence: 0, buffer: vec![0; BUFFER] })
     }
 
     /// Sends one request and collects the payloads of its replies. `generic` is the command and
@@ -81,10 +83,9 @@ impl Session {
     ) -> Result<(), Refusal> {
         let message = encode(kind, dump, self.sequence, generic, attributes)?;
         self.socket.send(&message, Msg::empty())?;
-        let mut buffer = vec![0; BUFFER];
         loop {
-            let (length, _) = self.socket.recv(&mut buffer[..], Msg::empty())?;
-            if let Some(end) = decode(&buffer[..length.min(BUFFER)], self.sequence, replies) {
+            let (length, _) = self.socket.recv(&mut self.buffer[..], Msg::empty())?;
+            if let Some(end) = decode(&self.buffer[..length.min(BUFFER)], self.sequence, replies) {
                 return end;
             }
         }

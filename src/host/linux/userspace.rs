@@ -39,8 +39,7 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
     }
     for directory in [roots.etc.join("libibverbs.d"), roots.etc.join("../usr/share/libibverbs.d")] {
         for name in names(&directory).into_iter().filter(|name| name.ends_with(".driver")) {
-            let text = std::fs::read_to_string(directory.join(name)).unwrap_or_default();
-            found.driver_files.extend(drivers(&text));
+            found.driver_files.extend(name.strip_suffix(".driver").map(str::to_owned));
         }
     }
     found.nodes = names(&roots.dev.join("infiniband")).into_iter().collect();
@@ -48,11 +47,6 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
         found,
         "/etc/ld.so.conf and the loader's directories, /etc/libibverbs.d, /dev/infiniband",
     )
-}
-
-/// `driver irdma` lines.
-fn drivers(text: &str) -> impl Iterator<Item = String> {
-    text.lines().filter_map(|line| Some(line.trim().strip_prefix("driver")?.trim().to_owned()))
 }
 
 /// Where the loader looks: the lists of ld.so.conf, then its own directories.

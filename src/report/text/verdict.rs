@@ -78,6 +78,7 @@ fn met(report: &Report) -> String {
 
 fn unmet(report: &Report) -> &'static str {
     match report.command.as_str() {
+        "smoke" if report.smoke.is_empty() => "nothing was tested",
         "smoke" => "the smoke test failed",
         _ => as_profile_str(report, false),
     }

@@ -16,8 +16,15 @@ pub(crate) fn benches() -> Vec<Bench> {
         contenders: vec![
             Contender { name: "by hand: lsmod ... devlink", script: BY_HAND.into(), exits: 0 },
             Contender { name: "ip -j addr", script: "ip -j addr".into(), exits: 0 },
+            Contender { name: "roce-setup check", script: check(), exits: 0 },
         ],
     }]
+}
+
+/// Everything that the profile says of the port, judged.
+fn check() -> String {
+    let profile = crate::places::workspace().join("profiles/s1-grt.yaml");
+    format!("roce-setup check {}", profile.display())
 }
 
 fn port_in_rocev2(lab: &Lab) {

@@ -1,7 +1,7 @@
 //! The command line: small enough to be read by hand.
 
 use crate::bed::DriverSet;
-use crate::{agent, bench, demo, shell, suite};
+use crate::{agent, bench, demo, packages, shell, suite};
 use std::process::ExitCode;
 
 pub(crate) const HELP: &str = "\
@@ -13,6 +13,7 @@ usage: cargo lab COMMAND
   bench [FILTER...]    timings in a guest, against the commands an administrator would type
   shell [SET]          a shell in guest 1 of two, cabled to guest 2
   list                 the scenarios, without running them
+  packages             only install the Debian packages that the product and the lab need
 
 SET is a driver set: out-of-tree (default), in-kernel, debian.
 
@@ -42,6 +43,7 @@ pub(crate) enum Command {
         build: bool,
     },
     List,
+    Packages,
     /// What the guest runs; not for people.
     Agent,
 }
@@ -85,6 +87,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, String> {
         "help" => Command::Help,
         "demo" => Command::Demo,
         "list" => Command::List,
+        "packages" => Command::Packages,
         "agent" => Command::Agent,
         other => return Err(format!("no command {other}")),
     };
@@ -107,6 +110,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, String> {
         Command::Bench { filters, build } => bench::run(&filters, build),
         Command::Shell { set, build } => shell::run(set, build),
         Command::List => suite::list(),
+        Command::Packages => packages::ensure().map(|()| ExitCode::SUCCESS),
         Command::Agent => agent::run(),
     }
 }
