@@ -31,8 +31,9 @@ fn all_answer(node: &Node) {
         assert!(matches!(ran.code, Some(0..=2)), "{ran:?}");
         let answer = ran.json();
         assert!(answer.is_object() || answer.is_array(), "{ran:?}");
-        node.run(&format!("roce-setup {command}"))
-            .holds(true, "text needs no more than an exit code");
+        let text = node.run(&format!("roce-setup {command}")).does_not_say("panicked");
+        assert_eq!(text.code, ran.code, "{text:?}");
+        assert!(!text.stdout.is_empty() || !text.stderr.is_empty(), "{text:?}");
     }
 }
 
