@@ -5,6 +5,7 @@
 //! [`claims`](crate::claims); this is the piece between the two that knows profile and facts.
 
 use std::net::IpAddr;
+use std::time::{Duration, Instant};
 
 use crate::claims::{Port, of_smoke};
 use crate::engine::ladder;
@@ -32,6 +33,7 @@ pub struct Proof<'a> {
     wish: &'a SmokeWish,
     way: Way,
     links: Vec<(Port, Option<profile::Peer>)>,
+    end: Option<Instant>,
     /// What is not tested and why, a sentence each.
     pub notes: Vec<String>,
 }
@@ -63,7 +65,22 @@ impl<'a> Proof<'a> {
         for test in wish.tests.iter().filter(|test| kind_of(**test).is_none()) {
             notes.push(format!("{} is not run by this version", test.as_str()));
         }
-        Proof { wish, way, links, notes }
+        Proof { wish, way, links, end: None, notes }
+    }
+
+    /// The same with a deadline for all its tests together; none leaves each test its own.
+    #[must_use]
+    pub fn within(mut self, left: Option<Duration>) -> Self {
+        self.end = left.and_then(|left| Instant::now().checked_add(left));
+        self
+    }
+
+    fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        match self.end.map(|end| end.saturating_duration_since(Instant::now())) {
+            Some(left) => Limits { traffic: Some(left), queue: usual.queue.min(left), ..usual },
+            None => usual,
+        }
     }
 
     fn kind(&self, peer: Option<&profile::Peer>) -> Kind {
@@ -138,7 +155,7 @@ impl<'a> Proof<'a> {
             peer,
             port: self.wish.port,
             tests: self.tests(),
-            limits: Limits::default(),
+            limits: self.limits(),
         })
     }
 

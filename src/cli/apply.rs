@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use super::answer::Answer;
-use super::args::{ApplyArgs, Global, UndoOn};
+use super::args::{ApplyArgs, DEFAULT_PROFILE, Global, UndoOn};
 use super::error::{CliError, Kind};
 use super::progress::{self, Follow, Progress};
 use super::signals::Stop;
-use super::{intent, source};
+use super::{intent, linger, source};
 use crate::claims::{Blame, Depth, Severity, entry, for_host};
 use crate::engine::{self, Applied, Guard, Intent, Lock};
 use crate::facts::Scope;
@@ -44,7 +44,7 @@ pub(super) fn run(
         wish.wait = stop.left().map_or(wish.wait, |left| left.min(wish.wait));
         wish
     });
-    let proven = prove(&profile, smoke.as_ref(), &mut applied, progress.as_ref());
+    let proven = prove(&profile, smoke.as_ref(), &mut applied, stop, progress.as_ref());
     if undo_on_link && applied.findings.iter().chain(&proven.findings).any(is_link_failure) {
         applied = engine::take_back(applied, &host, &host, &intent, &follow);
     }
@@ -55,6 +55,11 @@ pub(super) fn run(
     report.notes.extend(proven.notes);
     if args.no_smoke && profile.smoke.is_some() {
         report.notes.push("link NOT tested (--no-smoke)".to_owned());
+    }
+    if let Some(stay) = smoke.as_ref().and_then(|wish| wish.linger) {
+        let path = args.profile.profile.as_deref().unwrap_or(Path::new(DEFAULT_PROFILE));
+        let name = profile.host.as_deref().unwrap_or(&report.host).to_owned();
+        linger::leave_responder(&mut report, path, &name, stay);
     }
     Answer::of_report(&report, global)
 }
@@ -85,10 +90,11 @@ fn prove(
     profile: &HostProfile,
     smoke: Option<&SmokeWish>,
     applied: &mut Applied,
+    stop: Stop,
     progress: &dyn Progress,
 ) -> Proven {
     let Some(wish) = smoke.filter(|_| is_ready(applied)) else { return Proven::default() };
-    let proof = Proof::new(profile, wish, Way::Rendezvous, None);
+    let proof = Proof::new(profile, wish, Way::Rendezvous, None).within(stop.left());
     let (outcomes, findings) =
         proof.run(&mut applied.facts, &applied.findings, &mut |port, event| {
             progress::tell(progress, port, &event);

@@ -255,6 +255,9 @@ pub struct ServeArgs {
     /// The interfaces.
     #[arg(long, value_name = "NAME", help = "Answer on this interface only (repeatable)")]
     pub interface: Vec<String>,
+    /// How long to stay.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, help = "Stop after this time")]
+    pub stay: Option<Duration>,
 }
 
 /// Arguments of `explain`.

@@ -13,6 +13,7 @@ mod error;
 mod explain;
 mod facts;
 mod intent;
+mod linger;
 mod plan;
 mod ports;
 mod progress;

@@ -29,6 +29,7 @@ pub(super) fn run(
         port: wish.port,
         limits: Limits::default(),
         most_tests: None,
+        stay: args.stay,
     };
     let progress = progress::lines(global.quiet, err);
     for end in &options.endpoints {

@@ -34,7 +34,7 @@ pub(super) fn run(
         (false, Some(address)) => Way::ServingAt(address),
         (false, None) => Way::Serving,
     };
-    let proof = Proof::new(&profile, &wish, way, only.as_deref());
+    let proof = Proof::new(&profile, &wish, way, only.as_deref()).within(global.deadline);
     let progress = progress::to_stderr(global.quiet, err);
     let (outcomes, findings) =
         proof.run(&mut judged.facts, &judged.findings, &mut |port, event| {

@@ -184,7 +184,7 @@ pub fn apply(
     let refusals = match stop {
         Stop::Refused(refusal) => vec![refusal],
         Stop::Interrupted => {
-            notes.push("stopped by a signal".to_owned());
+            notes.push("stopped by a signal or by --deadline".to_owned());
             Vec::new()
         }
         Stop::Failed => Vec::new(),

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal};
@@ -23,6 +24,8 @@ pub struct ServeOptions {
     pub limits: Limits,
     /// Stop after this many tests; none: only by signal.
     pub most_tests: Option<u64>,
+    /// Stop after this time, when no test runs; none: only by signal.
+    pub stay: Option<Duration>,
 }
 
 /// Why the server could not begin, or had to end.
@@ -73,14 +76,18 @@ pub fn serve(
         .map(|endpoint| Door::open(endpoint, options.port))
         .collect::<Result<Vec<_>, _>>()?;
     let mut server = Server::new(options, doors);
+    let end = options.stay.and_then(|stay| Instant::now().checked_add(stay));
     loop {
         server.step(progress);
         let told_to_stop = matches!(signals.read_signal(), Ok(Some(_)));
-        if told_to_stop || options.most_tests.is_some_and(|most| server.served() >= most) {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let is_over = !server.is_testing() && left.is_some_and(|left| left.is_zero());
+        if told_to_stop || is_over || options.most_tests.is_some_and(|most| server.served() >= most)
+        {
             server.stop(progress);
             return Ok(server.served());
         }
-        server.wait(&signals);
+        server.wait(&signals, left);
     }
 }
 
@@ -89,7 +96,6 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::thread;
-    use std::time::{Duration, Instant};
 
     use super::super::job::Job;
     use super::super::protocol::Hello;
@@ -114,6 +120,7 @@ mod tests {
             port,
             limits: Limits::default(),
             most_tests: Some(most),
+            stay: None,
         };
         let thread = thread::spawn(move || {
             let mut told = Vec::new();
@@ -216,6 +223,7 @@ mod tests {
             port,
             limits: Limits::default(),
             most_tests: None,
+            stay: None,
         };
         let error = serve(&options, &mut |_| {}).expect_err("a taken port");
         assert_eq!(
@@ -226,5 +234,22 @@ mod tests {
         );
         let options = ServeOptions { endpoints: Vec::new(), ..options };
         assert!(matches!(serve(&options, &mut |_| {}), Err(ServeError::NoEndpoint)));
+    }
+
+    #[test]
+    fn a_server_ends_by_itself_when_its_time_is_over() {
+        let (options, begin) = (
+            ServeOptions {
+                endpoints: vec![endpoint(7)],
+                port: 0,
+                limits: Limits::default(),
+                most_tests: None,
+                stay: Some(Duration::from_millis(300)),
+            },
+            Instant::now(),
+        );
+        let served = serve(&options, &mut |_| {}).map_err(|error| error.to_string());
+        assert_eq!(served, Ok(0));
+        assert!(begin.elapsed() >= Duration::from_millis(300));
     }
 }

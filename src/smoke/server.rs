@@ -218,7 +218,13 @@ impl<'a> Server<'a> {
         self.conclude(progress);
     }
 
-    pub(crate) fn wait(&self, signals: &SignalFd) {
+    /// True while a test runs.
+    pub(crate) fn is_testing(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Waits for something to happen, at most until the serving time that is `left` is over.
+    pub(crate) fn wait(&self, signals: &SignalFd, left: Option<Duration>) {
         let busy = self.running.is_some();
         // Clients have deadlines of their own, and the waiting hear from here now and then.
         let longest = match (busy, self.clients.is_empty()) {
@@ -226,6 +232,7 @@ impl<'a> Server<'a> {
             (false, false) => Duration::from_millis(500),
             (false, true) => IDLE,
         };
+        let longest = left.filter(|_| !busy).map_or(longest, |left| left.min(longest));
         let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(
             self.doors.iter().map(|door| PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)),

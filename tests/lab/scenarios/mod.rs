@@ -2,17 +2,29 @@
 //! sentence that is true when it passes. To add one: write the function, list it in its file.
 
 mod benches;
+mod common;
+mod in_kernel;
 mod lab_drivers;
 mod lab_guests;
 mod lab_traffic;
+mod privilege;
 mod s1;
+mod waiting;
 
 use crate::bench::Bench;
 use crate::registry::Scenario;
 
 pub(crate) fn all() -> Vec<Scenario> {
-    [lab_guests::scenarios(), lab_drivers::scenarios(), lab_traffic::scenarios(), s1::scenarios()]
-        .concat()
+    [
+        lab_guests::scenarios(),
+        lab_drivers::scenarios(),
+        lab_traffic::scenarios(),
+        s1::scenarios(),
+        in_kernel::scenarios(),
+        waiting::scenarios(),
+        privilege::scenarios(),
+    ]
+    .concat()
 }
 
 pub(crate) fn benches() -> Vec<Bench> {

@@ -22,6 +22,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         on_two("a peer that does not serve is said at once, with address and port", not_serving),
         on_two("a peer that never comes is a warning, and the state is kept", never_comes),
         on_two("a peer that dies in the middle of the test is said by the deadline", dies),
+        on_two("a responder stays for a peer that comes later, and ends by itself", lingers),
         on_two("loopback proves the device and says that it is not the cable", loopback),
     ]
 }
@@ -203,6 +204,22 @@ fn dies(lab: &Lab) {
     let ran: Ran = smoke.wait_within(60);
     ran.exits(1).says("smoke.data").says("100.0.1.11");
     lab.node(1).run("pgrep -a roce-setup").exits(1);
+    still_reachable(lab);
+}
+
+fn lingers(lab: &Lab) {
+    let text = std::fs::read_to_string(profile()).unwrap_or_else(|error| panic!("{error}"));
+    let text = text.replace("peer: pair", "peer: pair\n  wait: 2s\n  linger: 60s");
+    lab.each(|node| node.write("/run/linger.yaml", &text));
+    let apply = "roce-setup apply /run/linger.yaml --allow-interface ens1f1";
+    lab.node(2)
+        .run_within(90, apply)
+        .exits(0)
+        .says("link NOT tested")
+        .says("a responder stays for the peer of ens1f0 for 60 s: pid ");
+    lab.node(2).until(15, "ss -ltn | grep -q 100.0.1.11:");
+    lab.node(1).run_within(120, apply).exits(0).says("link tested: connected");
+    lab.node(2).until(60, "! pgrep -f 'serve /run/linger.yaml'");
     still_reachable(lab);
 }
 
