@@ -56,7 +56,7 @@ impl Claim for Present {
         Scope::default()
     }
     fn judge(&self, facts: &Facts) -> Judgement {
-        let (_, state) = match link::state(&self.0, facts) {
+        let (netdev, state) = match link::state(&self.0, facts) {
             Ok(found) => found,
             Err(judgement) => return judgement,
         };
@@ -85,7 +85,13 @@ impl Claim for Present {
                     .map(|one| one.prefix.to_string())
                     .collect();
                 let have = if have.is_empty() { "no address".to_owned() } else { have.join(", ") };
-                Judgement::unmet(self.1.to_string(), have, source)
+                Judgement::unmet(self.1.to_string(), have, source).because(
+                    "the address has not been set since boot, or was removed",
+                    format!(
+                        "roce-setup apply sets it; by hand: ip address add {} dev {netdev}",
+                        self.1
+                    ),
+                )
             }
         }
     }

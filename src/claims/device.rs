@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, mechanism};
+use super::{
+    Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, advice, mechanism,
+};
 use crate::change::Change;
 use crate::facts::{Facts, Scope};
 use crate::values::{Mode, Software};
@@ -32,7 +34,7 @@ pub(super) static SOFTWARE: Entry = Entry {
 pub(super) static RDMA: Entry = Entry {
     id: "rdma.device",
     rung: Rung::Device,
-    needs: &["port.present", "rdma.driver"],
+    needs: &["port.present", "rdma.driver", "rdma.software"],
     severity: Severity::Error,
     blame: Blame::Local,
     // irdma makes its devices after the load command has returned; a slow host takes seconds.
@@ -78,6 +80,14 @@ impl Claim for Present {
 /// "ens1f0 has a software RoCE device (rxe)".
 pub(super) struct SoftwareDevice(pub(super) Port, pub(super) Software);
 
+impl SoftwareDevice {
+    /// The name to make it under: the profile's, else one that is free.
+    fn name(&self, facts: &Facts) -> String {
+        let named = self.0.wish.rdma.as_ref().and_then(|rdma| rdma.name.as_ref());
+        named.map_or_else(|| free_name(self.1, facts), ToString::to_string)
+    }
+}
+
 impl Claim for SoftwareDevice {
     fn entry(&self) -> &'static Entry {
         &SOFTWARE
@@ -108,14 +118,19 @@ impl Claim for SoftwareDevice {
             .map(|link| link.kind.to_string())
             .collect();
         let observed = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
-        Judgement::unmet(self.1.to_string(), observed, facts.state.software.source())
+        let name = self.name(facts);
+        Judgement::unmet(self.1.to_string(), observed, facts.state.software.source()).because(
+            SOFTWARE.cause,
+            format!(
+                "roce-setup apply makes it; by hand: rdma link add {name} type {} netdev {netdev}",
+                self.1
+            ),
+        )
     }
     fn remedy(&self, facts: &Facts) -> Remedy {
         let Ok((netdev, _)) = self.0.netdev(facts) else { return Remedy::None };
-        let named = self.0.wish.rdma.as_ref().and_then(|rdma| rdma.name.as_ref());
-        let name = named.map_or_else(|| free_name(self.1, facts), ToString::to_string);
         Remedy::Changes(vec![Change::AddSoftwareLink {
-            name,
+            name: self.name(facts),
             kind: self.1,
             netdev: netdev.to_owned(),
         }])
@@ -153,7 +168,10 @@ impl Claim for RdmaDevice {
     fn judge(&self, facts: &Facts) -> Judgement {
         match self.0.some_rdma(facts) {
             Ok(rdma) => Judgement::met_with(rdma.name),
-            Err(judgement) => judgement,
+            Err(judgement) => match advice::no_device(&self.0, facts) {
+                Some((cause, fix)) => judgement.because(cause, fix),
+                None => judgement,
+            },
         }
     }
     fn remedy(&self, facts: &Facts) -> Remedy {

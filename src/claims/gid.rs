@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Blame, Claim, Entry, Judgement, Port, Rung, Severity, Subject};
+use super::{Blame, Claim, Entry, Judgement, Port, Rung, Severity, Subject, advice};
 use crate::facts::{Facts, Gid, GidScan, GidType, Scope};
 use crate::values::{IpPrefix, Mode};
 
@@ -78,16 +78,39 @@ impl Claim for Present {
         if let Some(gid) = of_address().find(fits) {
             return Judgement::met_with(format!("{} index {}", rdma.name, gid.index));
         }
+        let wanted = name(self.wanted());
+        let expected = format!("a {wanted} GID for {}", self.1.ip());
+        let unmet = |observed: String| Judgement::unmet(expected, observed, port.gids.source());
         let observed = match of_address().next() {
-            Some(gid) if gid.kind != self.wanted() => format!("{} only", name(gid.kind)),
-            Some(gid) => format!("on {}", gid.netdev.as_deref().unwrap_or("another interface")),
-            None if gids.is_empty() => "an empty GID table".to_owned(),
+            Some(gid) if gid.kind != self.wanted() => {
+                return unmet(format!("a {} GID only", name(gid.kind))).because(
+                    format!("{} makes no {wanted} GID for this address", rdma.name),
+                    "see whether card, firmware and driver have this version of RoCE, or write the \
+                     mode that they have",
+                );
+            }
+            Some(gid) => {
+                let other = gid.netdev.as_deref().unwrap_or("another interface");
+                return unmet(format!("a GID of {other}")).because(
+                    format!("{other}, on the same card, has the address {} too", self.1.ip()),
+                    format!(
+                        "remove the address from {other}, then remove it here and add it again"
+                    ),
+                );
+            }
+            None if gids.is_empty() => {
+                let unmet = unmet("an empty GID table".to_owned());
+                return match advice::no_gids(&self.0, facts) {
+                    Some((cause, fix)) => unmet.because(cause, fix),
+                    None => unmet,
+                };
+            }
             None => {
                 let all: Vec<String> =
                     gids.iter().take(8).map(|gid| gid.address().to_string()).collect();
                 format!("GIDs for {}", all.join(", "))
             }
         };
-        Judgement::unmet(format!("a {} GID", name(self.wanted())), observed, port.gids.source())
+        unmet(observed)
     }
 }

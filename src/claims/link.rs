@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject};
+use super::{Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, mode};
 use crate::change::Change;
 use crate::facts::{Facts, LinkState, Scope};
 
@@ -51,6 +51,10 @@ pub(super) static MTU: Entry = Entry {
     fix: "roce-setup apply sets it; by hand: ip link set INTERFACE mtu BYTES",
 };
 
+/// Why an MTU fails that only `path-mtu` asks for.
+const PATH_MTU_CAUSE: &str = "the packets of the profile's `path-mtu` do not fit with their headers, \
+                              and RDMA falls back to smaller ones";
+
 /// The name and link state of a port.
 ///
 /// # Errors
@@ -87,8 +91,14 @@ impl Claim for Admin {
     fn judge(&self, facts: &Facts) -> Judgement {
         match state(&self.0, facts) {
             Ok((_, link)) if link.up == self.1 => Judgement::met(),
-            Ok((_, link)) => {
-                Judgement::unmet(word(self.1), word(link.up), facts.state.links.source())
+            Ok((name, link)) => {
+                let (wanted, entry) = (word(self.1), self.entry());
+                Judgement::unmet(wanted, word(link.up), facts.state.links.source()).because(
+                    entry.cause,
+                    format!(
+                        "roce-setup apply sets it {wanted}; by hand: ip link set {name} {wanted}"
+                    ),
+                )
             }
             Err(judgement) => judgement,
         }
@@ -124,13 +134,27 @@ impl Claim for Carrier {
         Scope::default()
     }
     fn judge(&self, facts: &Facts) -> Judgement {
-        let (_, netdev) = match self.0.netdev(facts) {
+        let (name, netdev) = match self.0.netdev(facts) {
             Ok(found) => found,
             Err(judgement) => return judgement,
         };
         match netdev.carrier.get() {
             Some(true) => Judgement::met(),
-            Some(false) => Judgement::unmet("carrier", "no carrier", netdev.carrier.source()),
+            Some(false) => {
+                let unmet = Judgement::unmet("carrier", "no carrier", netdev.carrier.source());
+                match self.0.rdma(facts) {
+                    // IPoIB has no carrier before the subnet manager has let it join its group.
+                    Ok(Some(rdma)) if rdma.waits_for_subnet_manager() => {
+                        unmet.because(mode::NO_SUBNET_MANAGER.0, mode::NO_SUBNET_MANAGER.1)
+                    }
+                    _ => unmet.because(
+                        CARRIER.cause,
+                        format!(
+                            "look at the cable and at the other end: ethtool {name}; ethtool -m {name}"
+                        ),
+                    ),
+                }
+            }
             None => Judgement::unknown(netdev.carrier.why_not()),
         }
     }
@@ -165,11 +189,21 @@ impl Claim for Mtu {
             Ok((_, link)) if self.at_least && link.mtu > self.wanted => {
                 Judgement::met_with(link.mtu.to_string())
             }
-            Ok((_, link)) => Judgement::unmet(
-                self.wanted.to_string(),
-                link.mtu.to_string(),
-                facts.state.links.source(),
-            ),
+            Ok((name, link)) => {
+                let wanted = self.wanted;
+                let (expected, cause) = if self.at_least {
+                    (format!("at least {wanted}"), PATH_MTU_CAUSE)
+                } else {
+                    (wanted.to_string(), MTU.cause)
+                };
+                Judgement::unmet(expected, link.mtu.to_string(), facts.state.links.source())
+                    .because(
+                        cause,
+                        format!(
+                            "roce-setup apply sets it; by hand: ip link set {name} mtu {wanted}"
+                        ),
+                    )
+            }
             Err(judgement) => judgement,
         }
     }

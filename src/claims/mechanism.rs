@@ -9,7 +9,7 @@ use super::{Judgement, Port, Refusal, Remedy};
 use crate::change::{
     Change, network_drivers_of, rdma_module_of, rdma_modules, same_parameter_value,
 };
-use crate::facts::{Facts, Scope};
+use crate::facts::{Facts, Netdev, Scope};
 use crate::values::Mode;
 
 /// What a look must read for choosing a mode and for reloading a module.
@@ -31,8 +31,21 @@ pub fn driver_of(port: &Port, facts: &Facts) -> Result<Option<&'static str>, Jud
     if let Some(kind) = port.software() {
         return Ok(Some(kind.module()));
     }
-    let (_, netdev) = port.netdev(facts)?;
-    Ok(netdev.driver.as_deref().and_then(rdma_module_of))
+    Ok(hardware(port, facts)?.driver.as_deref().and_then(rdma_module_of))
+}
+
+/// The network interface whose driver makes this port's RDMA device: the one below a VLAN, a member
+/// of a bond, else the port itself.
+///
+/// # Errors
+/// The judgement to give where the port is not found.
+pub fn hardware<'a>(port: &Port, facts: &'a Facts) -> Result<&'a Netdev, Judgement> {
+    let (name, netdev) = port.netdev(facts)?;
+    let Some(all) = facts.identity.netdevs.get() else { return Ok(netdev) };
+    let name = facts.lowest(name);
+    let lowest = all.get(name).unwrap_or(netdev);
+    let member = all.values().find(|one| one.master.as_deref() == Some(name));
+    Ok(member.filter(|_| lowest.is_bond()).unwrap_or(lowest))
 }
 
 /// The parameters to load `module` with for this port: `roce_ena` where the file on disk has it.
@@ -119,8 +132,13 @@ pub fn devices_of<'a>(facts: &'a Facts, module: &str) -> Vec<&'a str> {
 
 /// What brings a port into `mode`.
 pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
-    let Ok((netdev, device)) = port.netdev(facts) else { return Remedy::None };
+    let Ok((netdev, _)) = port.netdev(facts) else { return Remedy::None };
+    let Ok(device) = hardware(port, facts) else { return Remedy::None };
     let Ok(Some(module)) = driver_of(port, facts) else { return Remedy::None };
+    if device.in_bond(facts) {
+        // ice gives a port in a bond no RDMA device, or another one: no switch of ours changes that.
+        return Remedy::None;
+    }
     if module != "irdma" || port.software().is_some() {
         return Remedy::None;
     }
@@ -164,38 +182,4 @@ fn by_devlink(mode: Mode, device: &str, facts: &Facts) -> Remedy {
         changes.push(set(on, true));
     }
     if changes.is_empty() { Remedy::None } else { Remedy::Changes(changes) }
-}
-
-/// How the mode of a port is chosen there, in words, for a failure without remedy.
-pub fn advice(port: &Port, facts: &Facts, mode: Mode) -> Option<(String, String)> {
-    let (netdev, device) = port.netdev(facts).ok()?;
-    let bdf = device.bdf.map(|bdf| bdf.to_string()).unwrap_or_else(|| "BDF".into());
-    let bound = device.driver.as_deref().unwrap_or("no driver");
-    let advice = match (bound, driver_of(port, facts).ok()?) {
-        ("i40e", _) if mode != Mode::Iwarp => (
-            "X722 (i40e) has iWARP only".to_owned(),
-            "write `mode: iwarp`, or use a port of another card".to_owned(),
-        ),
-        (_, Some("irdma")) if matches!(mode, Mode::RoceV1 | Mode::Infiniband) => (
-            format!("irdma has RoCEv2 and iWARP, not {mode}"),
-            "write `mode: rocev2` or `mode: iwarp`".to_owned(),
-        ),
-        ("mlx5_core", _) => (
-            "mlx5 chooses RoCE by the devlink parameter enable_roce, which takes a devlink reload"
-                .into(),
-            format!(
-                "devlink dev param set pci/{bdf} name enable_roce value true cmode driverinit && \
-                 devlink dev reload pci/{bdf}; the reload interrupts {netdev}"
-            ),
-        ),
-        (_, Some("irdma")) => (
-            "irdma is loaded and its switches say that mode, but the device does not".into(),
-            "look for irdma and ice in the kernel log: dmesg | grep -E 'irdma|ice '".into(),
-        ),
-        _ => (
-            format!("{bound} offers no switch between modes that is known here"),
-            format!("write the mode that {netdev} has, or see the driver's manual"),
-        ),
-    };
-    Some(advice)
 }

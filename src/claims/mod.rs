@@ -5,6 +5,7 @@
 //! [`engine`](crate::engine) runs it. How a value is read belongs to [`host`](crate::host).
 
 mod address;
+mod advice;
 mod catalogue;
 mod device;
 mod gid;

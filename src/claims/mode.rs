@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, mechanism};
+use super::{
+    Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, advice, mechanism,
+};
 use crate::facts::{Facts, GidScan, PortState, Scope, Seen};
 use crate::values::Mode;
 
@@ -29,6 +31,12 @@ pub(super) static ACTIVE: Entry = Entry {
     cause: "the RDMA driver has not followed the link",
     fix: "set the interface down and up again, and read dmesg",
 };
+
+/// Cause and fix of an InfiniBand port in INIT.
+pub(super) const NO_SUBNET_MANAGER: (&str, &str) = (
+    "the InfiniBand port is in INIT: no subnet manager has configured it",
+    "start a subnet manager on the fabric: systemctl start opensm",
+);
 
 /// "ens1f0 is in mode rocev2".
 pub(super) struct InMode(pub(super) Port, pub(super) Mode);
@@ -56,14 +64,19 @@ impl Claim for InMode {
         };
         match facts.mode_of(rdma.name, rdma.number) {
             Seen::Known { value, .. } if value == self.1 => Judgement::met(),
+            // Many cards make GIDs of both versions; which one a connection uses is chosen with its GID.
+            Seen::Known { value: Mode::RoceV2, .. } if self.1 == Mode::RoceV1 && rdma.has_v1() => {
+                Judgement::met_with("rocev1 and rocev2")
+            }
             Seen::Known { value, source } => {
                 let unmet = Judgement::unmet(self.1.to_string(), value.to_string(), source);
-                match self.remedy(facts) {
-                    Remedy::None => match mechanism::advice(&self.0, facts, self.1) {
-                        Some((cause, fix)) => unmet.because(cause, fix),
-                        None => unmet,
-                    },
-                    _ => unmet,
+                let advice = match self.remedy(facts) {
+                    Remedy::None => advice::without_remedy(&self.0, facts, self.1, value),
+                    remedy => advice::with_remedy(&self.0, facts, value, &remedy),
+                };
+                match advice {
+                    Some((cause, fix)) => unmet.because(cause, fix),
+                    None => unmet,
                 }
             }
             other => Judgement::unknown(other.why_not()),
@@ -91,8 +104,9 @@ impl Claim for Active {
         Scope::default()
     }
     fn judge(&self, facts: &Facts) -> Judgement {
-        let port = match self.0.some_rdma(facts).and_then(|rdma| rdma.port()) {
-            Ok(port) => port,
+        let found = self.0.some_rdma(facts).and_then(|rdma| Ok((rdma, rdma.port()?)));
+        let (rdma, port) = match found {
+            Ok(found) => found,
             Err(judgement) => return judgement,
         };
         let Some(state) = port.state.get() else {
@@ -105,11 +119,8 @@ impl Claim for Active {
         let unmet = Judgement::unmet("ACTIVE", observed, port.state.source());
         match state {
             PortState::Active => Judgement::met(),
-            PortState::Init if port.link_layer.get().is_some_and(|layer| layer == "InfiniBand") => {
-                unmet.because(
-                    "no subnet manager has configured the port",
-                    "start a subnet manager on the fabric: systemctl start opensm",
-                )
+            PortState::Init if rdma.waits_for_subnet_manager() => {
+                unmet.because(NO_SUBNET_MANAGER.0, NO_SUBNET_MANAGER.1)
             }
             _ => unmet,
         }

@@ -85,8 +85,10 @@ fn state<'a>(facts: &'a Facts, module: &str) -> Result<&'a ModuleState, Judgemen
 }
 
 /// A judgement on a module that is not loaded, with what the disk says of it.
-fn not_loaded(facts: &Facts, module: &str) -> Judgement {
+fn not_loaded(facts: &Facts, module: &str, parameters: &BTreeMap<String, String>) -> Judgement {
     let unmet = Judgement::unmet("loaded", "not loaded", sysfs(module));
+    let options: String =
+        parameters.iter().map(|(name, value)| format!(" {name}={value}")).collect();
     match facts.evidence.module_files.get(module).and_then(|file| file.get()) {
         Some(None) => unmet.because(
             format!(
@@ -97,7 +99,7 @@ fn not_loaded(facts: &Facts, module: &str) -> Judgement {
         ),
         _ => unmet.because(
             LOADED.cause,
-            format!("roce-setup apply loads it; by hand: modprobe {module}"),
+            format!("roce-setup apply loads it; by hand: modprobe {module}{options}"),
         ),
     }
 }
@@ -132,7 +134,7 @@ impl Claim for Loaded {
     fn judge(&self, facts: &Facts) -> Judgement {
         match state(facts, self.0.name.as_str()) {
             Ok(module) if module.loaded => Judgement::met(),
-            Ok(_) => not_loaded(facts, self.0.name.as_str()),
+            Ok(_) => not_loaded(facts, self.0.name.as_str(), &self.0.parameters),
             Err(unknown) => unknown,
         }
     }
@@ -289,12 +291,15 @@ impl Claim for RdmaDriver {
         let module = match mechanism::driver_of(&self.0, facts) {
             Ok(Some(module)) => module,
             // A driver that is not in the table may have RDMA built in: the device will tell.
-            Ok(None) => return Judgement::met(),
+            Ok(None) => return Judgement::met_with("not applicable: none is known for its driver"),
             Err(other) => return other,
         };
         match state(facts, module) {
             Ok(state) if state.loaded => Judgement::met_with(module),
-            Ok(_) => not_loaded(facts, module),
+            Ok(_) => {
+                let parameters = mechanism::load_parameters(&self.0, facts, module);
+                not_loaded(facts, module, &parameters)
+            }
             Err(unknown) => unknown,
         }
     }

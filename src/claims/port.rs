@@ -1,6 +1,6 @@
 //! A port of the profile, found anew in every look.
 
-use crate::facts::{Facts, Netdev, PortLookup, RdmaDevice, RdmaPort};
+use crate::facts::{Facts, GidType, Netdev, PortLookup, PortState, RdmaDevice, RdmaPort};
 use crate::profile::{InterfaceWish, Selector};
 use crate::values::Software;
 
@@ -57,8 +57,8 @@ impl Port {
         }
     }
 
-    /// The RDMA device of this port: the software device that the profile asks for, else hardware
-    /// before software. `Ok(None)` when there is none.
+    /// The RDMA device of this port: of the software kind that the profile asks for, and no other;
+    /// else hardware before software. `Ok(None)` when there is none.
     ///
     /// # Errors
     /// The judgement to give where that cannot be told.
@@ -67,7 +67,11 @@ impl Port {
         if facts.identity.rdma.get().is_none() {
             return Err(Judgement::unknown(facts.identity.rdma.why_not()));
         }
-        let found = facts.rdma_of(netdev, self.software()).into_iter().next();
+        let wanted = self.software();
+        let fits = |(_, device, _): &(&str, &RdmaDevice, u32)| {
+            wanted.is_none() || device.software == wanted
+        };
+        let found = facts.rdma_of(netdev, wanted).into_iter().find(fits);
         Ok(found.map(|(name, device, number)| Rdma { name, device, number }))
     }
 
@@ -93,6 +97,20 @@ pub struct Rdma<'a> {
 }
 
 impl<'a> Rdma<'a> {
+    /// True when a GID of RoCE v1 was read.
+    pub fn has_v1(&self) -> bool {
+        let gids = self.device.ports.get(&self.number).and_then(|port| port.gids.get());
+        gids.is_some_and(|gids| gids.iter().any(|gid| gid.kind == GidType::IbRoceV1))
+    }
+
+    /// An InfiniBand port that is linked and has no LID yet.
+    pub fn waits_for_subnet_manager(&self) -> bool {
+        self.device.ports.get(&self.number).is_some_and(|port| {
+            port.state.get() == Some(&PortState::Init)
+                && port.link_layer.get().is_some_and(|layer| layer == "InfiniBand")
+        })
+    }
+
     /// The port's readings.
     ///
     /// # Errors

@@ -89,7 +89,7 @@ impl Claim for Library {
             _ => String::new(),
         };
         let observed = format!("no {}{loader}", missing.join(", no "));
-        Judgement::unmet("both", observed, seen.source())
+        Judgement::unmet("libibverbs.so.1 and librdmacm.so.1", observed, seen.source())
     }
 }
 
@@ -134,7 +134,10 @@ impl Claim for Provider {
     fn judge(&self, facts: &Facts) -> Judgement {
         let wanted = match self.wanted(facts) {
             Ok(Some(wanted)) => wanted,
-            Ok(None) => return Judgement::unknown("the driver's provider is not known here"),
+            // A driver that is not in the table: the device list of the library will tell.
+            Ok(None) => {
+                return Judgement::met_with("not applicable: none is known for its driver");
+            }
             Err(judgement) => return judgement,
         };
         let seen = &facts.evidence.userspace;

@@ -138,17 +138,19 @@ impl Guard {
             return None;
         }
         let seen = &facts.evidence.users;
-        let why = match seen.get() {
-            Some(users) => users_of(users, &mechanism::devices_of(facts, module))?,
-            None => format!("who uses RDMA here could not be told: {}", seen.why_not()),
+        let (why, fix) = match seen.get() {
+            Some(users) => (
+                users_of(users, &mechanism::devices_of(facts, module))?,
+                "end them first, or force it with --force-reload; the kernel would not protect them",
+            ),
+            None => (
+                format!("who uses RDMA here could not be told: {}", seen.why_not()),
+                "make sure that nothing does (jobs, NFS over RDMA, Lustre, NVMe), then force it with \
+                 --force-reload; the kernel would not protect them",
+            ),
         };
-        Some(Refusal {
-            what: format!("{module} is not removed"),
-            why,
-            fix:
-                "end them first, or force it with --force-reload; the kernel would not protect them"
-                    .to_owned(),
-        })
+        let what = format!("{module} is not removed");
+        Some(Refusal { what, why, fix: fix.to_owned() })
     }
 
     fn lifeline(&self, netdev: &str, change: &Change, facts: &Facts) -> Option<Refusal> {

@@ -65,6 +65,20 @@ pub struct Netdev {
     pub vfs: u32,
 }
 
+impl Netdev {
+    /// True for a bond.
+    pub fn is_bond(&self) -> bool {
+        matches!(&self.kind, NetdevKind::Virtual(kind) if kind == "bond")
+    }
+
+    /// True for a member of a bond.
+    pub fn in_bond(&self, facts: &super::Facts) -> bool {
+        let all = facts.identity.netdevs.get();
+        let master = self.master.as_ref().and_then(|master| all?.get(master));
+        master.is_some_and(Netdev::is_bond)
+    }
+}
+
 /// What kind of interface this is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

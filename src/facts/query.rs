@@ -87,23 +87,29 @@ impl Facts {
         if ports.is_empty() { "none".to_owned() } else { ports.join(", ") }
     }
 
+    /// The interface below a VLAN or macvlan, at the bottom; any other interface itself.
+    pub fn lowest<'a>(&'a self, netdev: &'a str) -> &'a str {
+        let netdevs = self.identity.netdevs.get();
+        let mut lowest = netdev;
+        // A VLAN on a VLAN is as deep as it gets; a loop of parents ends here.
+        for _ in 0..4 {
+            let known = netdevs.and_then(|netdevs| netdevs.get(lowest));
+            match known.and_then(|known| known.parent.as_deref()) {
+                Some(parent) => lowest = parent,
+                None => break,
+            }
+        }
+        lowest
+    }
+
     /// RDMA devices of an interface, with the port number. A VLAN has those of the port below it, a
     /// bond those of its members. Those of the preferred software kind come first; else hardware does.
     pub fn rdma_of(&self, netdev: &str, prefer: Option<Software>) -> Vec<(&str, &RdmaDevice, u32)> {
         let mut names = vec![netdev];
         if let Some(netdevs) = self.identity.netdevs.get() {
-            let mut lowest = netdev;
-            // A VLAN on a VLAN is as deep as it gets; a loop of parents ends here.
-            for _ in 0..4 {
-                match netdevs.get(lowest).and_then(|known| known.parent.as_deref()) {
-                    Some(parent) => lowest = parent,
-                    None => break,
-                }
-            }
+            let lowest = self.lowest(netdev);
             names.push(lowest);
-            let bonds =
-                |known: &Netdev| matches!(&known.kind, NetdevKind::Virtual(kind) if kind == "bond");
-            if netdevs.get(lowest).is_some_and(bonds) {
+            if netdevs.get(lowest).is_some_and(Netdev::is_bond) {
                 let members =
                     netdevs.iter().filter(|(_, known)| known.master.as_deref() == Some(lowest));
                 names.extend(members.map(|(name, _)| name.as_str()));

@@ -38,16 +38,16 @@ fn check_says_what_is_not_as_the_profile_says() {
           expected  4200
           observed  1500 (RTM_GETLINK, RTM_GETADDR)
           cause     the MTU has not been set, or something has set it since
-          fix       roce-setup apply sets it; by hand: ip link set INTERFACE mtu BYTES
+          fix       roce-setup apply sets it; by hand: ip link set ens1f0 mtu 4200
       FAIL     ens1f0 has 100.0.1.10/24  (address.present)
           expected  100.0.1.10/24
           observed  no address (RTM_GETLINK, RTM_GETADDR)
-          cause     the address has not been set, or has another prefix
-          fix       roce-setup apply sets it; by hand: ip address add ADDRESS dev INTERFACE
+          cause     the address has not been set since boot, or was removed
+          fix       roce-setup apply sets it; by hand: ip address add 100.0.1.10/24 dev ens1f0
       FAIL     ens1f0 is in mode rocev2  (rdma.mode)
           expected  rocev2
           observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
-          cause     the driver was loaded in another mode
+          cause     irdma was loaded in mode iwarp, for all its ports
           fix       roce-setup apply changes it
       ok       the RDMA port of ens1f0 is ACTIVE
       skipped  ens1f0 has a RoCE v2 GID for 100.0.1.10: needs address
@@ -73,16 +73,16 @@ fn check_says_what_is_not_as_the_profile_says() {
           expected  4200
           observed  1500 (RTM_GETLINK, RTM_GETADDR)
           cause     the MTU has not been set, or something has set it since
-          fix       roce-setup apply sets it; by hand: ip link set INTERFACE mtu BYTES
+          fix       roce-setup apply sets it; by hand: ip link set ens1f0 mtu 4200
       FAIL     ens1f0 has 100.0.1.10/24  (address.present)
           expected  100.0.1.10/24
           observed  no address (RTM_GETLINK, RTM_GETADDR)
-          cause     the address has not been set, or has another prefix
-          fix       roce-setup apply sets it; by hand: ip address add ADDRESS dev INTERFACE
+          cause     the address has not been set since boot, or was removed
+          fix       roce-setup apply sets it; by hand: ip address add 100.0.1.10/24 dev ens1f0
       FAIL     ens1f0 is in mode rocev2  (rdma.mode)
           expected  rocev2
           observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
-          cause     the driver was loaded in another mode
+          cause     irdma was loaded in mode iwarp, for all its ports
           fix       roce-setup apply changes it
     ");
 }
@@ -191,16 +191,16 @@ fn plan_refuses_to_hit_a_port_that_nobody_named() {
           expected  4200
           observed  1500 (RTM_GETLINK, RTM_GETADDR)
           cause     the MTU has not been set, or something has set it since
-          fix       roce-setup apply sets it; by hand: ip link set INTERFACE mtu BYTES
+          fix       roce-setup apply sets it; by hand: ip link set ens1f0 mtu 4200
       FAIL     ens1f0 has 100.0.1.10/24  (address.present)
           expected  100.0.1.10/24
           observed  no address (RTM_GETLINK, RTM_GETADDR)
-          cause     the address has not been set, or has another prefix
-          fix       roce-setup apply sets it; by hand: ip address add ADDRESS dev INTERFACE
+          cause     the address has not been set since boot, or was removed
+          fix       roce-setup apply sets it; by hand: ip address add 100.0.1.10/24 dev ens1f0
       FAIL     ens1f0 is in mode rocev2  (rdma.mode)
           expected  rocev2
           observed  iwarp (/sys/class/infiniband/rdmap2s0f0/node_type)
-          cause     the driver was loaded in another mode
+          cause     irdma was loaded in mode iwarp, for all its ports
           fix       roce-setup apply changes it
     ");
     let ran = run.run("plan --facts host.json p.yaml --output json");

@@ -135,6 +135,7 @@ fn every_command_has_help_of_a_screen() {
 
     Options:
           --interface <NAME>  Answer on this interface only (repeatable)
+          --for <SECONDS>     Stop after this time
       -h, --help              Print help
     ---
     Explain a claim: meaning, causes, fixes

@@ -1,7 +1,7 @@
 //! The claims with their verdicts, grouped by subject, in the order of the ladder.
 
 use super::style::{Detail, Mark, Page, Tone};
-use crate::claims::{Blame, Severity, Subject, entry};
+use crate::claims::{Blame, Rung, Severity, Subject, entry};
 use crate::report::{Finding, Outcome, Report, Verdict};
 
 pub(super) fn write(report: &Report, page: &mut Page) {
@@ -82,7 +82,7 @@ fn write_one(finding: &Finding, page: &mut Page) {
         }
         Verdict::Skipped { needs, rung } => {
             let mark = Mark { word: "skipped", symbol: '-', tone: Tone::Faint };
-            let text = format!("{}: needs {rung}", finding.claim);
+            let text = format!("{}: needs {}", finding.claim, needed(needs, *rung, finding.rung));
             let aside = match page.detail() {
                 Detail::Verbose => format!("({}, needs {needs})", finding.id),
                 _ => String::new(),
@@ -90,6 +90,14 @@ fn write_one(finding: &Finding, page: &mut Page) {
             page.marked(mark, &text, &aside);
         }
     }
+}
+
+/// What a skipped claim waits for, in a word: the rung, where that says it. A claim of the same rung,
+/// or one that is not the rung's namesake ("the carrier" for `link.up`), is named itself.
+fn needed(id: &str, rung: Rung, own: Rung) -> String {
+    let word = rung.to_string();
+    let says_it = rung != own && id.split('.').any(|part| part.eq_ignore_ascii_case(&word));
+    if says_it { word } else { id.to_owned() }
 }
 
 fn failed(severity: Severity) -> Mark {
