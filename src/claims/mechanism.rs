@@ -66,7 +66,7 @@ pub fn load_parameters(port: &Port, facts: &Facts, module: &str) -> BTreeMap<Str
 }
 
 /// The value of the out-of-tree irdma's `roce_ena` for a mode.
-fn roce_ena(mode: Mode) -> Option<&'static str> {
+pub fn roce_ena(mode: Mode) -> Option<&'static str> {
     match mode {
         Mode::RoceV2 => Some("1"),
         Mode::Iwarp => Some("0"),

@@ -28,7 +28,8 @@ impl Guard {
 
     /// Whether this kind of change is guarded at all.
     pub fn concerns(&self, change: &Change) -> bool {
-        matches!(change, Change::RemoveModule { .. }) || touched(change).is_some()
+        matches!(change, Change::RemoveModule { .. } | Change::LoadModule { .. })
+            || touched(change).is_some()
     }
 
     /// Why this change is refused, if it is. `facts` must cover [`Guard::scope`].
@@ -39,6 +40,9 @@ impl Guard {
                 .or_else(|| self.other_ports(module, facts))
                 .or_else(|| self.in_use(module, facts))
                 .or_else(|| one_way(module, facts)),
+            Change::LoadModule { module, parameters } => {
+                self.mixed_modes(module, parameters.get("roce_ena")?, facts)
+            }
             _ => touched(change).and_then(|netdev| self.lifeline(netdev, change, facts)),
         }
     }
@@ -129,6 +133,26 @@ impl Guard {
                 others.join(", ")
             ),
             fix: format!("allow it by name: {}", options.join(" ")),
+        })
+    }
+
+    /// `roce_ena` is one for all ports, and the profile may name two of them with two modes.
+    fn mixed_modes(&self, module: &str, value: &str, facts: &Facts) -> Option<Refusal> {
+        let other = self.ports.iter().find_map(|port| {
+            let mode = port.wish.rdma.as_ref()?.mode;
+            let (name, _) = port.netdev(facts).ok()?;
+            let is_ours = mechanism::driver_of(port, facts).ok()? == Some(module);
+            let differs = mechanism::roce_ena(mode)? != value;
+            (is_ours && differs).then_some((name, mode))
+        });
+        let (name, mode) = other?;
+        Some(Refusal {
+            what: format!("{module} is not loaded with roce_ena={value}"),
+            why: format!(
+                "the profile wants {mode} on {name}, and roce_ena is one for all ports of {module}"
+            ),
+            fix: "give all ports of this driver one mode; the in-kernel driver has a mode per port"
+                .to_owned(),
         })
     }
 

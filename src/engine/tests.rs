@@ -115,6 +115,30 @@ fn a_pinned_parameter_is_refused_on_a_driver_without_it() {
 }
 
 #[test]
+fn two_modes_on_one_out_of_tree_driver_are_refused() {
+    let text = "version: 1\ninterfaces:\n  - {name: ens1f0, rdma: {mode: rocev2}}\n  \
+                - {name: ens1f1, rdma: {mode: iwarp}}\n";
+    for loaded in [true, false] {
+        let model = Model::complete(hosts::s1(1));
+        if !loaded {
+            let module = "irdma".to_owned();
+            crate::host::Act::act(&model, &crate::change::Change::RemoveModule { module })
+                .expect("a removal");
+        }
+        let before = model.facts().state;
+        let ended = apply_to(&model, &Wanted::new(&profile(text, "server1"), &[]));
+        assert_eq!(ended.outcome, Outcome::Refused);
+        let [refusal] = &ended.refusals[..] else { panic!("{:?}", ended.refusals) };
+        assert_eq!(refusal.what, "irdma is not loaded with roce_ena=1");
+        assert_eq!(
+            refusal.why,
+            "the profile wants iwarp on ens1f1, and roce_ena is one for all ports of irdma"
+        );
+        assert_eq!(model.facts().state, before);
+    }
+}
+
+#[test]
 fn iwarp_goes_off_before_roce_goes_on() {
     let model = Model::complete(hosts::s1_in_kernel());
     let planned =

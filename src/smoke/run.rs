@@ -67,10 +67,7 @@ pub fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> SmokeOutcome {
     };
     show(
         &mut outcome,
-        Stage::met(
-            SmokeRung::Peer,
-            format!("{} ({}) is there", job.peer_address(), kept.peer.host),
-        ),
+        Stage::met(SmokeRung::Peer, format!("{} is there", job.peer_address())),
         progress,
     );
     traffic(job, own, kept, outcome, &AtomicBool::new(false), progress)

@@ -1,12 +1,15 @@
 //! The scenarios, a file a topic. Each is a function over a lab in its known state; its name is a
 //! sentence that is true when it passes. To add one: write the function, list it in its file.
 
+mod absence;
 mod benches;
 mod common;
+mod debian;
 mod in_kernel;
 mod lab_drivers;
 mod lab_guests;
 mod lab_traffic;
+mod model;
 mod privilege;
 mod s1;
 mod waiting;
@@ -23,6 +26,9 @@ pub(crate) fn all() -> Vec<Scenario> {
         in_kernel::scenarios(),
         waiting::scenarios(),
         privilege::scenarios(),
+        debian::scenarios(),
+        absence::scenarios(),
+        model::scenarios(),
     ]
     .concat()
 }

@@ -67,6 +67,24 @@ fn built(profile: Profile) -> Result<Option<PathBuf>, String> {
     Ok(Some(slim))
 }
 
+/// Holds the product's model to recordings of guests: a folder of folders as tests/model has them.
+///
+/// # Errors
+/// What differs, as the test says it.
+pub(crate) fn compare_with_model(recordings: &std::path::Path) -> Result<String, String> {
+    let output = cargo()
+        .args(["test", "--quiet", "--package", "roce-setup", "--test", "model"])
+        .env("MODEL_RECORDINGS", recordings)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("cargo did not start: {e}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(said);
+    }
+    Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
 /// Runs a package's own tests, shows what they say, and counts them.
 pub(crate) fn test(package: &str) -> Result<Tally, String> {
     eprintln!("cargo test --package {package}");

@@ -79,9 +79,9 @@ impl Setup {
         places::remove_left_behind();
         let agent_dir = Scratch::new("agent")?;
         let agent = agent_dir.path().join("lab");
-        let this =
-            std::env::current_exe().map_err(|e| format!("finding the lab's own program: {e}"))?;
-        std::fs::copy(&this, &agent).map_err(|e| format!("copying {}: {e}", this.display()))?;
+        // Also while cargo replaces the file: this names the program that runs.
+        let this = Path::new("/proc/self/exe");
+        std::fs::copy(this, &agent).map_err(|e| format!("copying the lab's own program: {e}"))?;
         let logs = places::make(places::cache()?.join("log"))?;
         Ok(Setup { modules, product, logs, agent, _agent_dir: agent_dir })
     }
