@@ -78,7 +78,7 @@ pub struct Global {
     #[arg(long, global = true, help = "Treat warnings as failures")]
     pub strict: bool,
     /// The host to take from the profile.
-    #[arg(long, global = true, value_name = "NAME", help = "Act as this host of the profile")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = host, help = "Act as this host of the profile")]
     pub host: Option<String>,
 }
 
@@ -302,6 +302,16 @@ pub enum UndoOn {
 
 /// The longest deadline: a day. A longer one is a mistake.
 const LONGEST_DEADLINE_S: f64 = 86_400.0;
+
+/// A host name as `gethostname` gives it. Which names a profile can list is the profile's business.
+fn host(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 253;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.is_empty() || text.len() > LONGEST || !text.chars().all(fits) {
+        return Err("it must be one host name, not a list".to_owned());
+    }
+    Ok(text.to_owned())
+}
 
 fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
