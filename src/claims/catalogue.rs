@@ -1,6 +1,6 @@
 //! Every entry in one list, and the paragraph behind each.
 
-use super::{Entry, address, device, gid, link, mode, module, smoke, verbs};
+use super::{Entry, address, device, driver, gid, link, mode, module, smoke, verbs};
 
 /// All entries, in the order of the ladder.
 pub static ENTRIES: &[&Entry] = &[
@@ -8,7 +8,7 @@ pub static ENTRIES: &[&Entry] = &[
     &module::VERSION,
     &module::PARAMETER,
     &device::PRESENT,
-    &module::RDMA_DRIVER,
+    &driver::RDMA_DRIVER,
     &device::SOFTWARE,
     &device::RDMA,
     &link::UP,

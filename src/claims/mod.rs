@@ -8,6 +8,7 @@ mod address;
 mod advice;
 mod catalogue;
 mod device;
+mod driver;
 mod gid;
 mod link;
 pub mod mechanism;

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{
-    Blame, Claim, Entry, Judgement, Port, Refusal, Remedy, Rung, Severity, Subject, mechanism,
-};
-use crate::change::{Change, rdma_modules, same_parameter_value};
+use super::{Blame, Claim, Entry, Judgement, Refusal, Remedy, Rung, Severity, Subject, mechanism};
+use crate::change::{Change, same_parameter_value};
 use crate::facts::{Facts, ModuleState, Scope};
 use crate::profile::ModuleWish;
 
@@ -43,24 +41,13 @@ pub(super) static PARAMETER: Entry = Entry {
     fix: "roce-setup apply reloads the module with it",
 };
 
-pub(super) static RDMA_DRIVER: Entry = Entry {
-    id: "rdma.driver",
-    rung: Rung::Device,
-    needs: &["port.present"],
-    severity: Severity::Error,
-    blame: Blame::Local,
-    patience: Duration::ZERO,
-    cause: "the RDMA half of the driver has not been loaded since boot, or was removed",
-    fix: "roce-setup apply loads it",
-};
-
-fn modules(names: &[&str]) -> Scope {
+pub(super) fn modules(names: &[&str]) -> Scope {
     let modules = names.iter().map(|name| (*name).to_owned()).collect();
     Scope { modules, ..Scope::default() }
 }
 
 /// The files on disk: a module that is not loaded is explained and loaded from them.
-fn files(names: &[&str]) -> Scope {
+pub(super) fn files(names: &[&str]) -> Scope {
     let module_files = names.iter().map(|name| (*name).to_owned()).collect();
     Scope { module_files, ..Scope::default() }
 }
@@ -74,7 +61,7 @@ fn sysfs(module: &str) -> String {
 ///
 /// # Errors
 /// The judgement to give where it is not known.
-fn state<'a>(facts: &'a Facts, module: &str) -> Result<&'a ModuleState, Judgement> {
+pub(super) fn state<'a>(facts: &'a Facts, module: &str) -> Result<&'a ModuleState, Judgement> {
     let seen = facts.state.modules.get(module);
     seen.and_then(|seen| seen.get()).ok_or_else(|| {
         Judgement::unknown(seen.map_or_else(
@@ -85,7 +72,11 @@ fn state<'a>(facts: &'a Facts, module: &str) -> Result<&'a ModuleState, Judgemen
 }
 
 /// A judgement on a module that is not loaded, with what the disk says of it.
-fn not_loaded(facts: &Facts, module: &str, parameters: &BTreeMap<String, String>) -> Judgement {
+pub(super) fn not_loaded(
+    facts: &Facts,
+    module: &str,
+    parameters: &BTreeMap<String, String>,
+) -> Judgement {
     let unmet = Judgement::unmet("loaded", "not loaded", sysfs(module));
     let options: String =
         parameters.iter().map(|(name, value)| format!(" {name}={value}")).collect();
@@ -105,7 +96,7 @@ fn not_loaded(facts: &Facts, module: &str, parameters: &BTreeMap<String, String>
 }
 
 /// Loading `module`, unless the disk is known not to have it.
-fn load(facts: &Facts, module: &str, parameters: BTreeMap<String, String>) -> Remedy {
+pub(super) fn load(facts: &Facts, module: &str, parameters: BTreeMap<String, String>) -> Remedy {
     match facts.evidence.module_files.get(module).and_then(|file| file.get()) {
         Some(None) => Remedy::None,
         _ => Remedy::Changes(vec![Change::LoadModule { module: module.to_owned(), parameters }]),
@@ -255,60 +246,5 @@ impl Claim for Parameter {
             return Remedy::Refused(Refusal { what, why, fix });
         }
         Remedy::Changes(mechanism::reload(facts, &self.module, &self.parameter, &self.value))
-    }
-}
-
-/// "the RDMA driver of ens1f0 is loaded": implied by `rdma:` under an interface.
-pub(super) struct RdmaDriver(pub(super) Port);
-
-impl RdmaDriver {
-    /// Every module that it may come to: which one is known once the port has been found.
-    fn modules(&self) -> Vec<&'static str> {
-        self.0.software().map_or_else(|| rdma_modules().collect(), |kind| vec![kind.module()])
-    }
-}
-
-impl Claim for RdmaDriver {
-    fn entry(&self) -> &'static Entry {
-        &RDMA_DRIVER
-    }
-    fn subject(&self) -> Subject {
-        self.0.subject()
-    }
-    fn sentence(&self) -> String {
-        match self.0.software() {
-            Some(kind) => format!("the {kind} driver is loaded"),
-            None => format!("the RDMA driver of {} is loaded", self.0.selector()),
-        }
-    }
-    fn scope(&self) -> Scope {
-        modules(&self.modules())
-    }
-    fn remedy_scope(&self) -> Scope {
-        files(&self.modules())
-    }
-    fn judge(&self, facts: &Facts) -> Judgement {
-        let module = match mechanism::driver_of(&self.0, facts) {
-            Ok(Some(module)) => module,
-            // A driver that is not in the table may have RDMA built in: the device will tell.
-            Ok(None) => return Judgement::met_with("not applicable: none is known for its driver"),
-            Err(other) => return other,
-        };
-        match state(facts, module) {
-            Ok(state) if state.loaded => Judgement::met_with(module),
-            Ok(_) => {
-                let parameters = mechanism::load_parameters(&self.0, facts, module);
-                not_loaded(facts, module, &parameters)
-            }
-            Err(unknown) => unknown,
-        }
-    }
-    fn remedy(&self, facts: &Facts) -> Remedy {
-        match mechanism::driver_of(&self.0, facts) {
-            Ok(Some(module)) => {
-                load(facts, module, mechanism::load_parameters(&self.0, facts, module))
-            }
-            _ => Remedy::None,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Which claims a profile makes about a host, in the order of the ladder.
 
 use super::verbs::{Library, Listed, Node, Provider};
-use super::{Claim, Port, address, device, gid, link, mode, module, smoke};
+use super::{Claim, Port, address, device, driver, gid, link, mode, module, smoke};
 use crate::facts::Facts;
 use crate::profile::{HostProfile, InterfaceWish, OtherAddresses, RdmaWish, Selector};
 use crate::smoke::Kind;
@@ -128,7 +128,7 @@ fn of_rdma(
     up: bool,
     claims: &mut Vec<Box<dyn Claim>>,
 ) {
-    claims.push(Box::new(module::RdmaDriver(port.clone())));
+    claims.push(Box::new(driver::RdmaDriver(port.clone())));
     if let Some(kind) = rdma.software {
         claims.push(Box::new(device::SoftwareDevice(port.clone(), kind)));
     }

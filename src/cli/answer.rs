@@ -4,7 +4,8 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use super::args::{Color, Global, Output};
+use super::args::Global;
+use super::choices::{Color, Output};
 use super::error::CliError;
 use crate::report::{
     Detail, ErrorDocument, ErrorText, Report, TextStyle, write_document, write_json, write_text,

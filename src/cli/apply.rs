@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use super::answer::Answer;
-use super::args::{ApplyArgs, DEFAULT_PROFILE, Global, UndoOn};
+use super::args::{ApplyArgs, DEFAULT_PROFILE, Global};
+use super::choices::UndoOn;
 use super::error::{CliError, Kind};
 use super::progress::{self, Follow, Progress};
 use super::signals::Stop;

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::answer::Answer;
-use super::args::{ExplainArgs, Global, Output};
+use super::args::{ExplainArgs, Global};
+use super::choices::Output;
 use super::error::{CliError, Kind};
 use crate::claims::{ENTRIES, Entry, explain};
 

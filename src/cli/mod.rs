@@ -8,6 +8,7 @@ mod answer;
 mod apply;
 mod args;
 mod check;
+mod choices;
 mod deadline;
 mod error;
 mod explain;
@@ -24,7 +25,8 @@ mod source;
 mod status;
 
 pub use answer::{Answer, NO_VERDICT};
-pub use args::{Cli, Command, Global, Output};
+pub use args::{Cli, Command, Global};
+pub use choices::Output;
 pub use error::{CliError, Kind};
 pub use progress::{Follow, Progress};
 

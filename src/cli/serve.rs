@@ -4,7 +4,8 @@ use std::io::Write;
 use std::net::IpAddr;
 
 use super::answer::Answer;
-use super::args::{Global, Output, ServeArgs};
+use super::args::{Global, ServeArgs};
+use super::choices::Output;
 use super::error::{CliError, Kind};
 use super::{ports, progress, source};
 use crate::claims::Port;

@@ -1,7 +1,8 @@
 //! `status`: the ports of a host in one table.
 
 use super::answer::{self, Answer, NO_VERDICT};
-use super::args::{Global, Output, StatusArgs};
+use super::args::{Global, StatusArgs};
+use super::choices::Output;
 use super::error::CliError;
 use super::source;
 use crate::facts::{GidScan, Scope};

@@ -1,6 +1,7 @@
 //! The engine on machines in memory: what it plans, that it settles, and every fault everywhere.
 
 use super::*;
+use crate::change::Change;
 use crate::claims::{Depth, Port, for_host};
 use crate::facts::State;
 use crate::host::faulty::{Fault, Faulty, Injection};
@@ -122,8 +123,7 @@ fn two_modes_on_one_out_of_tree_driver_are_refused() {
         let model = Model::complete(hosts::s1(1));
         if !loaded {
             let module = "irdma".to_owned();
-            crate::host::Act::act(&model, &crate::change::Change::RemoveModule { module })
-                .expect("a removal");
+            model.act(&Change::RemoveModule { module }).expect("a removal");
         }
         let before = model.facts().state;
         let ended = apply_to(&model, &Wanted::new(&profile(text, "server1"), &[]));
