@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::choices::{Color, Output, UndoOn, seconds};
+use super::choices::{Color, Output, UndoOn, host, seconds};
 
 /// Where the profile of a host is, unless another one is named.
 pub(super) const DEFAULT_PROFILE: &str = "/etc/roce-setup/profile.yaml";
@@ -80,7 +80,7 @@ pub struct Global {
     #[arg(long, global = true, help = "Treat warnings as failures")]
     pub strict: bool,
     /// The host to take from the profile.
-    #[arg(long, global = true, value_name = "NAME", help = "Act as this host of the profile")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = host, help = "Act as this host of the profile")]
     pub host: Option<String>,
 }
 

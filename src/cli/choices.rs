@@ -33,6 +33,16 @@ pub enum UndoOn {
     Link,
 }
 
+/// A host name as `gethostname` gives it. Which names a profile can list is the profile's business.
+pub(super) fn host(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 253;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.is_empty() || text.len() > LONGEST || !text.chars().all(fits) {
+        return Err("it must be one host name, not a list".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// The longest deadline: a day. A longer one is a mistake.
 const LONGEST_DEADLINE_S: f64 = 86_400.0;
 

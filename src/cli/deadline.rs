@@ -21,8 +21,8 @@ pub(super) struct Timed {
 }
 
 impl Timed {
-    pub(super) fn new(inner: SharedLook, deadline: Duration) -> Timed {
-        Timed { inner, end: Instant::now() + deadline }
+    pub(super) fn until(inner: SharedLook, end: Instant) -> Timed {
+        Timed { inner, end }
     }
 }
 
@@ -31,25 +31,37 @@ pub(super) fn has_passed(error: &LookError) -> bool {
     error.why == PASSED
 }
 
+/// Waits for `read` in a thread of its own, until `end`. A thread that is late is left behind.
+///
+/// # Errors
+/// Those of `read`; the deadline passed, or no thread could be started.
+pub(super) fn within<T: Send + 'static>(
+    end: Instant,
+    what: &str,
+    read: impl FnOnce() -> Result<T, LookError> + Send + 'static,
+) -> Result<T, LookError> {
+    let failed = |why: String| LookError { what: what.to_owned(), why };
+    let (sender, receiver) = mpsc::channel();
+    std::thread::Builder::new()
+        .name("look".to_owned())
+        .spawn(move || {
+            // Nobody listens any more when the deadline has passed.
+            let _ = sender.send(read());
+        })
+        .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+    match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        Ok(looked) if Instant::now() < end => looked,
+        Ok(_) | Err(mpsc::RecvTimeoutError::Timeout) => Err(failed(PASSED.to_owned())),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            Err(failed("the look ended without an answer".to_owned()))
+        }
+    }
+}
+
 impl Look for Timed {
     fn look(&self, scope: &Scope) -> Result<Facts, LookError> {
-        let failed = |why: String| LookError { what: "the host".to_owned(), why };
-        let (sender, receiver) = mpsc::channel();
         let (inner, scope) = (Arc::clone(&self.inner), scope.clone());
-        std::thread::Builder::new()
-            .name("look".to_owned())
-            .spawn(move || {
-                // Nobody listens any more when the deadline has passed.
-                let _ = sender.send(inner.look(&scope));
-            })
-            .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
-        match receiver.recv_timeout(self.end.saturating_duration_since(Instant::now())) {
-            Ok(looked) if Instant::now() < self.end => looked,
-            Ok(_) | Err(mpsc::RecvTimeoutError::Timeout) => Err(failed(PASSED.to_owned())),
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                Err(failed("the look ended without an answer".to_owned()))
-            }
-        }
+        within(self.end, "the host", move || inner.look(&scope))
     }
 
     fn host(&self) -> Result<String, LookError> {
@@ -89,7 +101,7 @@ mod tests {
     #[test]
     fn a_look_that_hangs_ends_at_the_deadline() {
         let start = Instant::now();
-        let timed = Timed::new(Arc::new(Stuck), Duration::from_millis(50));
+        let timed = Timed::until(Arc::new(Stuck), start + Duration::from_millis(50));
         let error = timed.look(&Scope::default()).expect_err("a late look");
         assert!(has_passed(&error), "{error}");
         assert_eq!(

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::report::visible;
+
 /// What kind of error it is, for programs that read JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -71,9 +73,11 @@ impl From<std::io::Error> for CliError {
 
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error: {}", self.message)?;
+        // Names from files and arguments must not steer a terminal; lines of an excerpt stay lines.
+        let shown = |text: &str| text.split('\n').map(visible).collect::<Vec<_>>().join("\n");
+        writeln!(f, "error: {}", shown(&self.message))?;
         match &self.fix {
-            Some(fix) => writeln!(f, "  fix: {fix}"),
+            Some(fix) => writeln!(f, "  fix: {}", shown(fix)),
             None => Ok(()),
         }
     }

@@ -3,9 +3,10 @@
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::args::{DEFAULT_PROFILE, Global, ProfileArg};
-use super::deadline::{SharedLook, Timed, has_passed};
+use super::deadline::{SharedLook, Timed, has_passed, within};
 use super::error::{CliError, Kind};
 use crate::facts::Scope;
 use crate::host::linux::Linux;
@@ -18,15 +19,29 @@ use crate::profile::{HostProfile, Profile, ProfileError};
 /// # Errors
 /// A facts file that cannot be used.
 pub(super) fn look(facts: Option<&Path>, global: &Global) -> Result<Box<dyn Look>, CliError> {
+    let end = global.deadline.map(|deadline| Instant::now() + deadline);
     let look: SharedLook = match facts {
-        Some(path) => Arc::new(
-            Saved::open(path).map_err(|error| CliError::new(Kind::Facts, error.to_string()))?,
-        ),
+        Some(path) => Arc::new(saved(path, end)?),
         None => Arc::new(Linux::new()),
     };
-    Ok(match global.deadline {
-        Some(deadline) => Box::new(Timed::new(look, deadline)),
+    Ok(match end {
+        Some(end) => Box::new(Timed::until(look, end)),
         None => Box::new(Whole(look)),
+    })
+}
+
+/// A facts file, which may be a pipe that another program takes its time to fill.
+fn saved(path: &Path, end: Option<Instant>) -> Result<Saved, CliError> {
+    let looked = match end {
+        Some(end) => {
+            let own = path.to_owned();
+            within(end, &Saved::name(path), move || Saved::open(&own))
+        }
+        None => Saved::open(path),
+    };
+    looked.map_err(|error| match has_passed(&error) {
+        true => unseen(&error),
+        false => CliError::new(Kind::Facts, error.to_string()),
     })
 }
 

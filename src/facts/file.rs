@@ -18,6 +18,12 @@ pub enum FactsFileError {
         /// Its size.
         bytes: usize,
     },
+    /// There is nothing in it.
+    #[error("{name}: it is empty")]
+    Empty {
+        /// The file.
+        name: String,
+    },
     /// The file is of a later version of the format.
     #[error(
         "{name}: facts format {found}, and this program reads format {FORMAT}: \
@@ -72,8 +78,12 @@ impl Facts {
         };
         // A byte order mark is no part of the text.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(FactsFileError::Empty { name: name.to_owned() });
+        }
         let version: Versioned = serde_json::from_slice(bytes).map_err(content)?;
-        if version.format > u64::from(FORMAT) {
+        // There has been one format only, so that every other number is of a time to come, or made up.
+        if version.format != u64::from(FORMAT) {
             return Err(FactsFileError::Format { name: name.to_owned(), found: version.format });
         }
         serde_json::from_slice(bytes).map_err(content)
@@ -116,8 +126,18 @@ mod tests {
     }
 
     #[test]
+    fn format_0_was_never_written() {
+        assert_eq!(
+            message(r#"{"format": 0}"#),
+            "node1.json: facts format 0, and this program reads format 1: \
+             use the version of roce-setup that wrote the file, or a later one"
+        );
+    }
+
+    #[test]
     fn what_is_wrong_has_its_place() {
-        assert_eq!(message(""), "node1.json:1:1: EOF while parsing a value");
+        assert_eq!(message(""), "node1.json: it is empty");
+        assert_eq!(message(" \n"), "node1.json: it is empty");
         assert_eq!(message("not json"), "node1.json:1:2: expected ident");
         assert_eq!(
             message("[]"),

@@ -1,10 +1,13 @@
 //! A facts file in place of a machine: `check`, `plan` and `status` work offline on it.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::{Look, LookError};
 use crate::facts::{Facts, Scope};
@@ -21,14 +24,16 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// Reads a facts file.
+    /// Reads a facts file; `-` is standard input. Pipes are read as well, for the look that another
+    /// program makes; one that nobody writes to is empty.
     ///
     /// # Errors
     /// The file cannot be read, or holds no facts of a format that this program knows.
     pub fn open(path: &Path) -> Result<Saved, LookError> {
-        let what = path.display().to_string();
+        let what = Saved::name(path);
+        let path = if is_stdin(path) { Path::new("/dev/stdin") } else { path };
         let mut bytes = Vec::new();
-        File::open(path)
+        open(path)
             .and_then(|file| file.take(LONGEST).read_to_end(&mut bytes))
             .map_err(|error| LookError { what: what.clone(), why: reason(&error) })?;
         Facts::from_json(&bytes, &what).map(Saved::new).map_err(|error| LookError {
@@ -37,10 +42,26 @@ impl Saved {
         })
     }
 
+    /// How messages call the file.
+    pub fn name(path: &Path) -> String {
+        if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+    }
+
     /// Facts that are in memory already.
     pub fn new(facts: Facts) -> Saved {
         Saved { facts, clock: Mutex::default() }
     }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Opens without waiting for the writer of a named pipe, which may never come; reads wait.
+fn open(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(file)
 }
 
 fn reason(error: &std::io::Error) -> String {
@@ -86,6 +107,16 @@ mod tests {
         saved.pause(Duration::from_secs(3600));
         assert_eq!(saved.now(), Duration::from_secs(3600));
         assert_eq!(saved.look(&Scope::default()), Ok(facts));
+    }
+
+    #[test]
+    fn a_pipe_without_a_writer_is_empty_and_no_wait() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+        let error = Saved::open(&path).expect_err("empty");
+        let expected = format!("cannot read the facts file: {}: it is empty", path.display());
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

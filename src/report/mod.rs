@@ -9,6 +9,7 @@ mod text;
 
 pub use json::{ErrorDocument, ErrorText, write_document, write_json};
 pub use status::{Row, rows, write_status};
+pub(crate) use text::visible;
 pub use text::{Detail, TextStyle, write_text};
 
 use serde::{Deserialize, Serialize};

@@ -9,6 +9,7 @@ mod smoke;
 mod style;
 mod verdict;
 
+pub(crate) use style::visible;
 pub use style::{Detail, TextStyle};
 pub(in crate::report) use style::{Page, Tone, without_margin};
 

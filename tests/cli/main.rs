@@ -4,6 +4,7 @@
 //! that runs the tests belongs to the lab.
 
 mod explain;
+mod hostile;
 mod looks;
 mod machine;
 mod profiles;

@@ -145,7 +145,7 @@ impl<'a> Page<'a> {
 }
 
 /// Control characters are escaped: a facts file or a driver's message must not steer a terminal.
-pub(in crate::report) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     if !text.chars().any(char::is_control) {
         return text.to_owned();
     }
