@@ -5,6 +5,7 @@
 
 mod explain;
 mod hostile;
+mod linking;
 mod looks;
 mod machine;
 mod profiles;

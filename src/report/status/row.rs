@@ -15,6 +15,9 @@ pub struct Row {
     pub netdev: Option<String>,
     /// RDMA device.
     pub rdma: Option<String>,
+    /// Kind of a software RDMA device: `rxe` or `siw`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub software: Option<String>,
     /// Port of the RDMA device.
     pub port: Option<u32>,
     /// PCI address.
@@ -71,7 +74,10 @@ impl Row {
         };
         let values = [
             self.netdev.clone(),
-            self.rdma.clone(),
+            self.rdma.as_ref().map(|name| match &self.software {
+                Some(kind) => format!("{name} ({kind})"),
+                None => name.clone(),
+            }),
             self.pci.clone(),
             self.driver.clone(),
             self.version.clone(),
@@ -154,13 +160,9 @@ impl Row {
             Some(if device.ports.len() > 1 { format!("{name}/{number}") } else { name.to_owned() });
         self.port = Some(number);
         self.pci = self.pci.take().or_else(|| device.bdf.map(|bdf| bdf.to_string()));
-        if let Some(kind) = device.software {
-            self.driver = Some(kind.module().to_owned());
-            self.version = None;
-            self.firmware = None;
-            self.unknown.remove("version");
-            self.unknown.remove("firmware");
-        } else if self.firmware.is_none() {
+        // A software device's "firmware" says nothing of the card below it.
+        self.software = device.software.map(|kind| kind.to_string());
+        if self.software.is_none() && self.firmware.is_none() {
             self.firmware = device.firmware.get().cloned();
         }
         let mode = self.take("mode", &device.mode(number));

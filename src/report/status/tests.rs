@@ -126,11 +126,11 @@ fn table(facts: &Facts, detail: Detail) -> String {
 #[test]
 fn ports_with_and_without_rdma_are_shown_and_virtual_ones_are_not() {
     insta::assert_snapshot!(table(&host(), Detail::Normal), @r"
-    NETDEV  RDMA        PCI           DRIVER    VERSION  FIRMWARE                  MODE    STATE              MTU   GID               RATE      NUMA
-    eno1    -           0000:01:00.0  tg3       ?        ?                         -       down               1500  -                 -         ?
-    ens1f0  rdmap2s0f0  0000:02:00.0  ice       1.9.11   3.20 0x8000d84c 1.3146.0  rocev2  ACTIVE             4200  1 v2 100.0.1.10   100 Gb/s  1
-    ens1f1  irdma1      0000:02:00.1  ice       1.9.11   3.20 0x8000d84c 1.3146.0  iwarp   DOWN (no carrier)  1500  -                 100 Gb/s  1
-    vlan5   rxe0        -             rdma_rxe  -        -                         rocev2  ACTIVE             1500  0 v2 2001:db8::5  100 Gb/s  -
+    NETDEV  RDMA        PCI           DRIVER               VERSION  FIRMWARE                  MODE    STATE              MTU   GID               RATE      NUMA
+    eno1    -           0000:01:00.0  tg3                  ?        ?                         -       down               1500  -                 -         ?
+    ens1f0  rdmap2s0f0  0000:02:00.0  ice                  1.9.11   3.20 0x8000d84c 1.3146.0  rocev2  ACTIVE             4200  1 v2 100.0.1.10   100 Gb/s  1
+    ens1f1  irdma1      0000:02:00.1  ice                  1.9.11   3.20 0x8000d84c 1.3146.0  iwarp   DOWN (no carrier)  1500  -                 100 Gb/s  1
+    vlan5   rxe0 (rxe)  -             802.1Q VLAN Support  1.9.11   -                         rocev2  ACTIVE             1500  0 v2 2001:db8::5  100 Gb/s  -
 
     ?  some readings are unknown (?); --verbose tells why
     ");

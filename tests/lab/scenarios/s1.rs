@@ -1,9 +1,10 @@
 //! The first seed: two servers back to back, Intel's out-of-tree drivers, irdma loaded without
 //! `roce_ena`. One profile makes RoCEv2 of it on both, and proves the link.
 
-use crate::bed::{DriverSet, Lab, Node, Ran};
-use crate::places;
-use crate::registry::{Scenario, scenario};
+use crate::bed::{DriverSet, Knobs, Lab, Node, Ran};
+use crate::registry::{Scenario, scenario, soak};
+
+use super::common::{self, state};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let on_two = |name, body| scenario(name, DriverSet::OutOfTree, 2, body);
@@ -24,29 +25,21 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         on_two("a peer that dies in the middle of the test is said by the deadline", dies),
         on_two("a responder stays for a peer that comes later, and ends by itself", lingers),
         on_two("loopback proves the device and says that it is not the cable", loopback),
+        soak("S1 from every former state, in every order", DriverSet::OutOfTree, 2, matrix)
+            .within(3600),
     ]
 }
 
-/// The shipped profile, where the guests see it.
 fn profile() -> String {
-    places::workspace().join("profiles/s1-grt.yaml").display().to_string()
+    common::shipped("s1-grt.yaml")
 }
 
 fn apply() -> String {
     format!("roce-setup apply {} --allow-interface ens1f1", profile())
 }
 
-/// The part of a look that changes can set, in the text of the facts file.
-fn state(node: &Node) -> serde_json::Value {
-    node.run("roce-setup facts").exits(0).json()["state"].take()
-}
-
-/// What must be true after every scenario: the Ethernet driver and its interfaces are there.
 fn still_reachable(lab: &Lab) {
-    for node in lab.nodes() {
-        node.run("cat /sys/module/ice/initstate; ls -d /sys/class/net/ens1f*")
-            .prints("live\n/sys/class/net/ens1f0\n/sys/class/net/ens1f1");
-    }
+    lab.nodes().iter().for_each(|node| common::still_reachable(node, "ice"));
 }
 
 /// The port as the kernel shows it, without the product: mode, addresses, MTU, parameters.
@@ -230,4 +223,34 @@ fn loopback(lab: &Lab) {
         .exits(0)
         .says("proves the device and the library, not the cable");
     still_reachable(lab);
+}
+
+/// Former addresses x parameters x late devices x which host comes first.
+fn matrix(lab: &Lab) -> u64 {
+    let mut cases = 0;
+    for former in ["", "100.0.1.10/8", "100.0.1.10/24", "100.0.1.77/25"] {
+        for parameters in [&["limits_sel=5"][..], &["roce_ena=1", "limits_sel=5"]] {
+            for (delay, first) in [(0, 1), (3, 2)] {
+                lab.reset(parameters);
+                if !former.is_empty() {
+                    lab.node(1).run(&format!("ip addr add {former} dev ens1f0")).exits(0);
+                }
+                lab.each(|node| node.rdma_knobs(&Knobs { delay, ..Knobs::default() }));
+                let ran = lab.each(|node| {
+                    let wait = if node.name() == format!("server{first}") { 0 } else { 5 };
+                    node.run_within(170, &format!("sleep {wait}; {}", apply()))
+                });
+                for ran in ran {
+                    ran.exits(0)
+                        .says("link tested: connected, and all data arrived as it was sent");
+                }
+                let kept = if former.ends_with("77/25") { "100.0.1.77/25\n" } else { "" };
+                is_rocev2(lab.node(1), &format!("{kept}100.0.1.10/24"), "5");
+                is_rocev2(lab.node(2), "100.0.1.11/24", "5");
+                still_reachable(lab);
+                cases += 1;
+            }
+        }
+    }
+    cases
 }
