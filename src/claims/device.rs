@@ -6,7 +6,8 @@ use super::{
     Blame, Claim, Entry, Judgement, Port, Remedy, Rung, Severity, Subject, advice, mechanism,
 };
 use crate::change::Change;
-use crate::facts::{Facts, Scope};
+use crate::facts::{Facts, PortLookup, Scope};
+use crate::profile::Selector;
 use crate::values::{Mode, Software};
 
 pub(super) static PRESENT: Entry = Entry {
@@ -45,24 +46,48 @@ pub(super) static RDMA: Entry = Entry {
 };
 
 /// "ens1f0 is there".
-pub(super) struct Present(pub(super) Port);
+pub(super) struct Present {
+    pub(super) port: Port,
+    /// How the profile finds its other interfaces: none of them may be this one.
+    pub(super) others: Vec<Selector>,
+}
+
+impl Present {
+    /// Another entry of the profile for the interface `name`: which of two MTUs would count?
+    fn twin(&self, name: &str, facts: &Facts) -> Option<&Selector> {
+        self.others.iter().find(
+            |other| matches!(facts.find_port(other), PortLookup::One(found, _) if found == name),
+        )
+    }
+}
 
 impl Claim for Present {
     fn entry(&self) -> &'static Entry {
         &PRESENT
     }
     fn subject(&self) -> Subject {
-        self.0.subject()
+        self.port.subject()
     }
     fn sentence(&self) -> String {
-        format!("{} is there", self.0.selector())
+        format!("{} is there", self.port.selector())
     }
     fn scope(&self) -> Scope {
         Scope::default()
     }
     fn judge(&self, facts: &Facts) -> Judgement {
-        match self.0.netdev(facts) {
+        match self.port.netdev(facts) {
             Ok((name, netdev)) => {
+                if let Some(twin) = self.twin(name, facts) {
+                    return Judgement::unmet(
+                        "one entry of the profile for each interface",
+                        format!("{name}, as `{}` and as `{twin}`", self.port.selector()),
+                        facts.identity.netdevs.source(),
+                    )
+                    .because(
+                        "two entries of the profile find the same interface",
+                        "write one entry that says all of it",
+                    );
+                }
                 let mut observed = name.to_owned();
                 if let Some(driver) = &netdev.driver {
                     observed += &format!(", {driver}");

@@ -33,6 +33,9 @@ pub fn for_host(profile: &HostProfile, depth: Depth) -> Vec<Box<dyn Claim>> {
         }
     }
     for wish in &profile.interfaces {
+        let others = profile.interfaces.iter().map(|other| &other.selector);
+        let others = others.filter(|other| **other != wish.selector).cloned().collect();
+        claims.push(Box::new(device::Present { port: port(wish), others }));
         of_interface(wish, &mut claims);
     }
     if profile.interfaces.iter().any(|wish| wish.rdma.is_some()) {
@@ -52,7 +55,7 @@ pub fn general(facts: &Facts, depth: Depth) -> Vec<Box<dyn Claim>> {
     for name in names.filter(|name| !facts.rdma_of(name, None).is_empty()) {
         let Ok(name) = name.parse() else { continue };
         let port = Port { wish: bare(Selector::Name(name)) };
-        claims.push(Box::new(device::Present(port.clone())));
+        claims.push(Box::new(device::Present { port: port.clone(), others: Vec::new() }));
         claims.push(Box::new(device::RdmaDevice(port.clone(), None)));
         claims.push(Box::new(link::Admin(port.clone(), true)));
         claims.push(Box::new(link::Carrier(port.clone())));
@@ -88,7 +91,6 @@ fn port(wish: &InterfaceWish) -> Port {
 
 fn of_interface(wish: &InterfaceWish, claims: &mut Vec<Box<dyn Claim>>) {
     let port = port(wish);
-    claims.push(Box::new(device::Present(port.clone())));
     let up = wish.state == Some(LinkState::Up) || (wish.state.is_none() && wish.rdma.is_some());
     if up {
         claims.push(Box::new(link::Admin(port.clone(), true)));
