@@ -86,7 +86,7 @@ pub fn reload(facts: &Facts, module: &str, parameter: &str, value: &str) -> Vec<
     let mut changes: Vec<Change> = configfs
         .into_iter()
         .flat_map(|tree| tree.iter().rev())
-        .filter(|(path, value)| value.is_none() && path.starts_with(&own))
+        .filter(|(path, value)| value.is_none() && path.starts_with(&own) && is_made(path))
         .map(|(path, _)| Change::RemoveConfigfs { path: path.clone() })
         .collect();
     changes.push(Change::RemoveModule { module: module.to_owned() });
@@ -98,9 +98,8 @@ pub fn reload(facts: &Facts, module: &str, parameter: &str, value: &str) -> Vec<
         });
         match value {
             _ if !path.starts_with(&own) && !cm_of_device => {}
-            None if path.starts_with(&own) => {
-                changes.push(Change::MakeConfigfs { path: path.clone() })
-            }
+            // Where the kernel has kept the directory, the change holds and is not made.
+            None if is_made(path) => changes.push(Change::MakeConfigfs { path: path.clone() }),
             None => {}
             Some(value) => {
                 changes.push(Change::WriteConfigfs { path: path.clone(), value: value.clone() });
@@ -108,6 +107,11 @@ pub fn reload(facts: &Facts, module: &str, parameter: &str, value: &str) -> Vec<
         }
     }
     changes
+}
+
+/// A directory that a user made: directly below the subsystem's. The kernel makes those further down.
+fn is_made(path: &str) -> bool {
+    path.split('/').count() == 2
 }
 
 /// Names of the RDMA devices that `module` makes: those above a network interface of its base drivers.

@@ -20,7 +20,9 @@ pub(super) fn leave_responder(report: &mut Report, profile: &Path, host: &str, s
         return;
     }
     let names = waiting.join(", ");
-    let mut command = Command::new("/proc/self/exe");
+    // By its path, so that `ps` shows its name and not "exe".
+    let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
+    let mut command = Command::new(program);
     command.arg("serve").arg(profile).args(["--quiet", "--host", host]);
     command.arg("--for").arg(stay.as_secs().to_string());
     for name in &waiting {

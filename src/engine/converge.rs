@@ -117,6 +117,10 @@ impl Run<'_> {
                 _ => break,
             };
             for change in changes {
+                // Not even a second time: a driver may unplug the device for a value that it has.
+                if change.holds(facts) == Some(true) {
+                    continue;
+                }
                 if self.watch.wants_stop() {
                     let verdict = ladder::verdict(claim, facts, before);
                     return Ok((verdict, Some(Stop::Interrupted)));

@@ -116,6 +116,30 @@ fn a_pinned_parameter_is_refused_on_a_driver_without_it() {
 }
 
 #[test]
+fn a_reload_puts_the_settings_of_rdma_cm_back() {
+    let model = hosts::s1_machine(1);
+    let file = |name: &str| format!("rdma_cm/rdmap2s0f0/ports/1/{name}");
+    model.edit(|facts| {
+        let tree = [
+            ("rdma_cm/rdmap2s0f0".to_owned(), None),
+            ("rdma_cm/rdmap2s0f0/ports".to_owned(), None),
+            ("rdma_cm/rdmap2s0f0/ports/1".to_owned(), None),
+            (file("default_roce_mode"), Some("RoCE v2".to_owned())),
+            (file("default_roce_tos"), Some("96".to_owned())),
+        ];
+        facts.state.configfs =
+            crate::facts::Seen::known(tree.into_iter().collect(), "/sys/kernel/config");
+    });
+    let before = model.facts().state.configfs;
+    let ended = apply_to(&model, &s1());
+    assert_eq!(ended.outcome, Outcome::Met, "{ended:#?}");
+    assert_eq!(model.facts().state.configfs, before);
+    let made = texts(&ended.changes);
+    let path = file("default_roce_tos");
+    assert!(made.contains(&format!("write 96 to configfs {path}")), "{made:#?}");
+}
+
+#[test]
 fn two_modes_on_one_out_of_tree_driver_are_refused() {
     let text = "version: 1\ninterfaces:\n  - {name: ens1f0, rdma: {mode: rocev2}}\n  \
                 - {name: ens1f1, rdma: {mode: iwarp}}\n";

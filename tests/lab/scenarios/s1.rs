@@ -212,7 +212,7 @@ fn lingers(lab: &Lab) {
         .says("a responder stays for the peer of ens1f0 for 60 s: pid ");
     lab.node(2).until(15, "ss -ltn | grep -q 100.0.1.11:");
     lab.node(1).run_within(120, apply).exits(0).says("link tested: connected");
-    lab.node(2).until(60, "! pgrep -f 'serve /run/linger.yaml'");
+    lab.node(2).until(60, "! pgrep -x roce-setup");
     still_reachable(lab);
 }
 
