@@ -9,6 +9,7 @@ mod linking;
 mod looks;
 mod machine;
 mod profiles;
+mod readme;
 mod streams;
 mod support;
 mod usage;
