@@ -28,6 +28,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("iproute2", "in the guests: ip, rdma, devlink"),
     ("ethtool", "in the guests"),
     ("iputils-ping", "in the guests"),
+    ("procps", "in the guests: pgrep"),
     ("nftables", "in the guests: scenarios with a firewall"),
 ];
 
