@@ -12,7 +12,6 @@ use crate::host::Look;
 use crate::profile::{
     HostProfile, InterfaceWish, OtherAddresses, RdmaWish, Selector, SmokeLink, SmokeWish,
 };
-use crate::smoke::DEFAULT_PORT;
 use crate::values::IpPrefix;
 
 /// The profile; where none is named and there is no default one, the ports as they are.
@@ -86,7 +85,7 @@ fn as_they_are(facts: &Facts) -> Vec<InterfaceWish> {
 pub(super) fn usual_smoke(profile: &HostProfile) -> SmokeWish {
     let links = profile.interfaces.iter().enumerate().filter(|(_, wish)| wish.rdma.is_some());
     SmokeWish {
-        port: DEFAULT_PORT,
+        port: SmokeWish::PORT,
         links: links
             .map(|(interface, _)| SmokeLink { interface, peer: None, caller: None })
             .collect(),

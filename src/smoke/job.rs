@@ -7,10 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::outcome::TestKind;
 
-/// TCP port of the control connection where the profile names none. The iWARP listener takes the
-/// port after it.
-pub const DEFAULT_PORT: u16 = 18620;
-
 /// The largest message of a test, bytes.
 pub(crate) const MAX_SIZE_BYTES: u32 = 8 << 20;
 /// The most tests one run may ask a peer for.

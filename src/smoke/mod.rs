@@ -44,7 +44,7 @@ mod trial;
 mod trouble;
 mod wire;
 
-pub use job::{DEFAULT_PORT, Endpoint, Job, Limits, Peer, TestSpec};
+pub use job::{Endpoint, Job, Limits, Peer, TestSpec};
 pub use outcome::{
     Attribution, Difference, Ending, Figure, Kind, PeerReport, Progress, Role, SmokeOutcome,
     SmokeRung, Stage, TestKind, Verdict,
