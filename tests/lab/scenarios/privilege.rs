@@ -23,7 +23,7 @@ fn nobody(lab: &Lab) {
         .says("ok       the ice port of PCI function 0 is in mode rocev2\n");
     node.run_as_nobody(&[], "roce-setup status")
         .exits(0)
-        .says("ens1f0  rdmap2s0f0  0000:02:00.0")
+        .says("ens1f0  rdmap2s0f0 (rxe)  0000:02:00.0  ice")
         .says("rocev2");
     let facts = node.run_as_nobody(&[], "roce-setup facts").exits(0).json();
     assert_eq!(facts["state"]["links"]["value"]["ens1f0"]["mtu"], 1500);
