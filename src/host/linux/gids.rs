@@ -30,7 +30,10 @@ pub(crate) fn read(
     let mut gids = Vec::new();
     // By number until there is no such file: listing a table of 1,024 costs more than most scans.
     for index in 0.. {
-        let found = matches!(scan, GidScan::Until(_)) && missing.is_empty() && !gids.is_empty();
+        // mlx5 fills the slot of v1 first: one GID alone does not tell which versions there are.
+        let found = matches!(scan, GidScan::Until(_))
+            && missing.is_empty()
+            && gids.iter().any(|gid: &Gid| gid.kind == GidType::RoceV2);
         if found || (sample && index >= SAMPLE) {
             break;
         }

@@ -207,3 +207,17 @@ fn ports_of_one_function_are_told_apart_by_dev_port() {
     assert_eq!(seen.ports[&1].netdev, Seen::known(Some("ens1f0".to_owned()), source));
     assert_eq!(seen.ports[&2].netdev, Seen::known(Some("ens1f1".to_owned()), source));
 }
+
+#[test]
+fn a_scan_without_an_address_goes_past_the_v1_slot_of_an_mlx5_port() {
+    let fixture = Fixture::new();
+    let fe80 = "fe80:0000:0000:0000:0e0d:9aff:fe11:2233";
+    fixture
+        .nic("eth4", 4, "0000:02:00.0", "mlx5_core")
+        .rdma("mlx5_0", PCI, "1: CA", "Ethernet")
+        .gid("mlx5_0", 0, fe80, "IB/RoCE v1", "eth4")
+        .gid("mlx5_0", 1, fe80, "RoCE v2", "eth4")
+        .gid("mlx5_0", 2, EMPTY, "", "");
+    let seen = one(&fixture, &GidScan::Until(Default::default()), &|names| deaf(names), "mlx5_0");
+    assert_eq!(seen.mode(1).get(), Some(&crate::values::Mode::RoceV2));
+}
