@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::{Judgement, Port, Refusal, Remedy};
 use crate::change::{
     Change, network_drivers_of, rdma_module_of, rdma_modules, same_parameter_value,
+    software_of_module,
 };
 use crate::facts::{Facts, Netdev, Scope};
 use crate::values::Mode;
@@ -18,9 +19,21 @@ pub fn scope() -> Scope {
     Scope { modules, devlink: true, configfs: true, ..Scope::default() }
 }
 
-/// True for a module that carries network interfaces, which is never removed.
-pub fn is_base_driver(module: &str) -> bool {
+/// True for a module that carries network interfaces, which is never removed: one of the table, or
+/// the driver of any interface here. File names have `-` where the kernel has `_`.
+pub fn is_base_driver(module: &str, facts: &Facts) -> bool {
+    let plain = |name: &str| name.replace('-', "_");
+    let bound = facts.identity.netdevs.get().into_iter().flat_map(|all| all.values());
     rdma_module_of(module).is_some()
+        || bound
+            .filter_map(|netdev| netdev.driver.as_deref())
+            .any(|one| plain(one) == plain(module))
+}
+
+/// True for a module that may be removed and loaded again: a hardware RDMA module. Of any other,
+/// what would go with it is not known here (a bond, a disk, every software RDMA device).
+pub fn is_reloadable(module: &str) -> bool {
+    rdma_modules().any(|one| one == module)
 }
 
 /// The module that makes this port's RDMA device; none for a driver that is not in the table.
@@ -57,12 +70,19 @@ pub fn load_parameters(port: &Port, facts: &Facts, module: &str) -> BTreeMap<Str
         .and_then(|file| file.get())
         .and_then(Option::as_ref)
         .is_some_and(|file| file.parameters.contains("roce_ena"));
+    let follows = hardware(port, facts).is_ok_and(follows_roce_ena);
     match port.wish.rdma.as_ref().and_then(|rdma| roce_ena(rdma.mode)) {
-        Some(value) if module == "irdma" && has_roce_ena => {
+        Some(value) if module == "irdma" && has_roce_ena && follows => {
             BTreeMap::from([("roce_ena".to_owned(), value.to_owned())])
         }
         _ => BTreeMap::new(),
     }
+}
+
+/// Whether irdma makes the mode of this interface's device at all: an X722 (`i40e`) has iWARP only,
+/// whatever `roce_ena` says.
+pub fn follows_roce_ena(netdev: &Netdev) -> bool {
+    netdev.driver.as_deref() == Some("ice")
 }
 
 /// The value of the out-of-tree irdma's `roce_ena` for a mode.
@@ -114,7 +134,8 @@ fn is_made(path: &str) -> bool {
     path.split('/').count() == 2
 }
 
-/// Names of the RDMA devices that `module` makes: those above a network interface of its base drivers.
+/// Names of the RDMA devices that `module` makes: those above a network interface of its base drivers,
+/// or the software devices of its kind.
 pub fn devices_of<'a>(facts: &'a Facts, module: &str) -> Vec<&'a str> {
     let Some(devices) = facts.identity.rdma.get() else { return Vec::new() };
     let is_ours = |netdev: &str| {
@@ -122,13 +143,15 @@ pub fn devices_of<'a>(facts: &'a Facts, module: &str) -> Vec<&'a str> {
         let bound = bound.and_then(|netdev| netdev.driver.as_deref());
         bound.is_some_and(|bound| network_drivers_of(module).contains(&bound))
     };
+    let kind = software_of_module(module);
     devices
         .iter()
-        .filter(|(_, device)| {
-            device
+        .filter(|(_, device)| match device.software {
+            Some(software) => kind == Some(software),
+            None => device
                 .ports
                 .values()
-                .any(|port| port.netdev.get().and_then(Option::as_deref).is_some_and(is_ours))
+                .any(|port| port.netdev.get().and_then(Option::as_deref).is_some_and(is_ours)),
         })
         .map(|(name, _)| name.as_str())
         .collect()
@@ -143,7 +166,7 @@ pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
         // ice gives a port in a bond no RDMA device, or another one: no switch of ours changes that.
         return Remedy::None;
     }
-    if module != "irdma" || port.software().is_some() {
+    if module != "irdma" || port.software().is_some() || !follows_roce_ena(device) {
         return Remedy::None;
     }
     let Some(value) = roce_ena(mode) else { return Remedy::None };

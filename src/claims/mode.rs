@@ -68,6 +68,12 @@ impl Claim for InMode {
             Seen::Known { value: Mode::RoceV2, .. } if self.1 == Mode::RoceV1 && rdma.has_v1() => {
                 Judgement::met_with("rocev1 and rocev2")
             }
+            // Without a GID, RoCE counts as v2; that says nothing about v1.
+            Seen::Known { value: Mode::RoceV2, source }
+                if self.1 == Mode::RoceV1 && !rdma.has_gids() =>
+            {
+                Judgement::unknown(format!("no GID shows the version of RoCE: {source}"))
+            }
             Seen::Known { value, source } => {
                 let unmet = Judgement::unmet(self.1.to_string(), value.to_string(), source);
                 let advice = match self.remedy(facts) {

@@ -97,6 +97,12 @@ pub struct Rdma<'a> {
 }
 
 impl<'a> Rdma<'a> {
+    /// True when a GID of any type was read.
+    pub fn has_gids(&self) -> bool {
+        let gids = self.device.ports.get(&self.number).and_then(|port| port.gids.get());
+        gids.is_some_and(|gids| !gids.is_empty())
+    }
+
     /// True when a GID of RoCE v1 was read.
     pub fn has_v1(&self) -> bool {
         let gids = self.device.ports.get(&self.number).and_then(|port| port.gids.get());

@@ -36,7 +36,8 @@ impl Guard {
     pub fn refusal(&self, change: &Change, facts: &Facts) -> Option<Refusal> {
         match change {
             Change::RemoveModule { module } => self
-                .base_driver(module)
+                .base_driver(module, facts)
+                .or_else(|| self.other_module(module))
                 .or_else(|| self.other_ports(module, facts))
                 .or_else(|| self.in_use(module, facts))
                 .or_else(|| one_way(module, facts)),
@@ -79,10 +80,21 @@ impl Guard {
         })
     }
 
-    fn base_driver(&self, module: &str) -> Option<Refusal> {
-        mechanism::is_base_driver(module).then(|| Refusal {
+    fn base_driver(&self, module: &str, facts: &Facts) -> Option<Refusal> {
+        mechanism::is_base_driver(module, facts).then(|| Refusal {
             what: format!("{module} is not removed"),
             why: format!("{module} carries network interfaces, which would go with it"),
+            fix: format!("set the options of {module} in /etc/modprobe.d and reboot"),
+        })
+    }
+
+    /// `bonding` goes with its bonds, a storage driver with its disks: nothing here looks at those.
+    fn other_module(&self, module: &str) -> Option<Refusal> {
+        (!mechanism::is_reloadable(module)).then(|| Refusal {
+            what: format!("{module} is not removed"),
+            why: format!(
+                "{module} is no hardware RDMA driver, and what would go with it is not known here"
+            ),
             fix: format!("set the options of {module} in /etc/modprobe.d and reboot"),
         })
     }
@@ -98,7 +110,19 @@ impl Guard {
     /// A reload hits every port of every card of the driver.
     fn other_ports(&self, module: &str, facts: &Facts) -> Option<Refusal> {
         let base = network_drivers_of(module);
-        let netdevs = facts.identity.netdevs.get()?;
+        let unknown = |why: String| {
+            Some(Refusal {
+                what: format!("{module} is not reloaded"),
+                why: format!("which ports the reload would hit is unknown: {why}"),
+                fix: "make it readable, or reload the module by hand".to_owned(),
+            })
+        };
+        let Some(netdevs) = facts.identity.netdevs.get() else {
+            return unknown(facts.identity.netdevs.why_not());
+        };
+        if facts.identity.rdma.get().is_none() {
+            return unknown(facts.identity.rdma.why_not());
+        }
         let touched = || {
             netdevs
                 .iter()
@@ -141,7 +165,8 @@ impl Guard {
         let other = self.ports.iter().find_map(|port| {
             let mode = port.wish.rdma.as_ref()?.mode;
             let (name, _) = port.netdev(facts).ok()?;
-            let is_ours = mechanism::driver_of(port, facts).ok()? == Some(module);
+            let is_ours = mechanism::driver_of(port, facts).ok()? == Some(module)
+                && mechanism::hardware(port, facts).is_ok_and(mechanism::follows_roce_ena);
             let differs = mechanism::roce_ena(mode)? != value;
             (is_ours && differs).then_some((name, mode))
         });

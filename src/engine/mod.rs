@@ -11,6 +11,8 @@ pub mod ladder;
 mod lock;
 mod reload;
 #[cfg(test)]
+mod removal_tests;
+#[cfg(test)]
 mod tests;
 mod undo;
 mod watch;

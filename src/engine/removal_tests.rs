@@ -1,0 +1,99 @@
+//! What is never removed or reloaded, whatever the profile pins, and what is not guessed.
+
+use super::*;
+use crate::claims::{Depth, Port, for_host};
+use crate::facts::{ModuleState, Seen};
+use crate::host::model::hosts;
+use crate::profile::Profile;
+
+/// Applies a profile to a machine, which allows every interface by name.
+fn applied(model: &Model, text: &str) -> Applied {
+    let profile = Profile::parse(text.as_bytes(), "test.yaml")
+        .and_then(|profile| profile.for_host("server1"))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let claims = for_host(&profile, Depth::Cheap);
+    let ports = profile.interfaces.iter().map(|wish| Port { wish: wish.clone() }).collect();
+    let allowed = ["ens1f0".to_owned(), "ens1f1".to_owned()].into();
+    let intent = Intent { claims: &claims, guard: Guard { ports, allowed, force_reload: true } };
+    apply(model, model, &intent, &Silent).expect("facts")
+}
+
+/// A host on which `module` is loaded with `debug=0`.
+fn with_parameter(module: &str) -> Model {
+    let mut facts = hosts::s1(1);
+    let parameters = [("debug".to_owned(), "0".to_owned())].into();
+    let state = ModuleState { loaded: true, parameters };
+    facts.state.modules.insert(module.to_owned(), Seen::known(state, "/sys/module"));
+    Model::complete(facts)
+}
+
+#[test]
+fn a_parameter_pinned_on_a_driver_of_interfaces_or_of_anything_else_removes_nothing() {
+    for (module, why) in [
+        ("ice", "ice carries network interfaces, which would go with it"),
+        ("e1000e", "e1000e carries network interfaces, which would go with it"),
+        (
+            "bonding",
+            "bonding is no hardware RDMA driver, and what would go with it is not known here",
+        ),
+    ] {
+        let model = with_parameter(module);
+        let before = model.facts().state;
+        let text =
+            format!("version: 1\nmodules:\n  - {{name: {module}, parameters: {{debug: 1}}}}\n");
+        let ended = applied(&model, &text);
+        assert_eq!(ended.outcome, Outcome::Refused, "{module}");
+        let [refusal] = &ended.refusals[..] else { panic!("{:?}", ended.refusals) };
+        assert_eq!(refusal.what, format!("{module} is not removed"));
+        assert_eq!(refusal.why, why);
+        let fix = format!("set the options of {module} in /etc/modprobe.d and reboot");
+        assert_eq!(refusal.fix, fix);
+        assert_eq!(before.differences(&model.facts().state), []);
+    }
+}
+
+#[test]
+fn rocev2_on_an_x722_reloads_nothing_because_it_has_iwarp_only() {
+    let mut facts = hosts::s1(1);
+    let port = facts.identity.netdevs.get_mut().and_then(|all| all.get_mut("ens1f0"));
+    port.expect("ens1f0").driver = Some("i40e".to_owned());
+    let model = Model::complete(facts);
+    let ended =
+        applied(&model, "version: 1\ninterfaces:\n  - {name: ens1f0, rdma: {mode: rocev2}}\n");
+    assert_eq!(ended.changes.len(), 0, "{:?}", ended.changes);
+    let mode = ended.findings.iter().find(|one| one.id == "rdma.mode").expect("the finding");
+    assert!(format!("{mode:?}").contains("X722 (i40e) has iWARP only"), "{mode:?}");
+}
+
+#[test]
+fn an_x722_in_iwarp_does_not_stand_against_an_e810_in_rocev2() {
+    let mut facts = hosts::s1(1);
+    let port = facts.identity.netdevs.get_mut().and_then(|all| all.get_mut("ens1f1"));
+    port.expect("ens1f1").driver = Some("i40e".to_owned());
+    let model = Model::complete(facts);
+    let ended = applied(
+        &model,
+        "version: 1\ninterfaces:\n  - {name: ens1f0, rdma: {mode: rocev2}}\n  \
+         - {name: ens1f1, rdma: {mode: iwarp}}\n",
+    );
+    assert_eq!(ended.refusals, []);
+}
+
+#[test]
+fn a_port_without_gids_is_not_said_to_be_no_rocev1() {
+    let facts = hosts::mlx5();
+    let mut facts = facts;
+    let devices = facts.identity.rdma.get_mut().expect("devices");
+    let port = devices.get_mut("mlx5_0").and_then(|one| one.ports.get_mut(&1)).expect("port 1");
+    port.gids = Seen::known(Vec::new(), "/sys/class/infiniband/mlx5_0/ports/1/gids");
+    let text = "version: 1\ninterfaces:\n  - {name: eth4, rdma: {mode: rocev1}}\n";
+    let profile = Profile::parse(text.as_bytes(), "test.yaml")
+        .and_then(|profile| profile.for_host("node1"))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let claims = for_host(&profile, Depth::Cheap);
+    let mode = claims.iter().find(|one| one.entry().id == "rdma.mode").expect("the claim");
+    let crate::claims::Judgement::Unknown { why } = mode.judge(&facts) else {
+        panic!("{:?}", mode.judge(&facts));
+    };
+    assert!(why.starts_with("no GID shows the version of RoCE: "), "{why}");
+}
