@@ -24,6 +24,12 @@ fn with_parameter(module: &str) -> Model {
     let parameters = [("debug".to_owned(), "0".to_owned())].into();
     let state = ModuleState { loaded: true, parameters };
     facts.state.modules.insert(module.to_owned(), Seen::known(state, "/sys/module"));
+    // The file has the parameter too, so that nothing but the module itself speaks against it.
+    let ice = facts.evidence.module_files.get("ice").and_then(|seen| seen.get()).cloned();
+    let mut file = ice.flatten().expect("the file of ice");
+    file.parameters.insert("debug".to_owned());
+    file.srcversion = None;
+    facts.evidence.module_files.insert(module.to_owned(), Seen::known(Some(file), "modinfo"));
     Model::complete(facts)
 }
 
