@@ -144,14 +144,15 @@ pub fn devices_of<'a>(facts: &'a Facts, module: &str) -> Vec<&'a str> {
         bound.is_some_and(|bound| network_drivers_of(module).contains(&bound))
     };
     let kind = software_of_module(module);
+    // A software device on a port of `module` counts too: a user of it is one too many to reload under.
     devices
         .iter()
-        .filter(|(_, device)| match device.software {
-            Some(software) => kind == Some(software),
-            None => device
-                .ports
-                .values()
-                .any(|port| port.netdev.get().and_then(Option::as_deref).is_some_and(is_ours)),
+        .filter(|(_, device)| {
+            device.software.is_some_and(|software| kind == Some(software))
+                || device
+                    .ports
+                    .values()
+                    .any(|port| port.netdev.get().and_then(Option::as_deref).is_some_and(is_ours))
         })
         .map(|(name, _)| name.as_str())
         .collect()

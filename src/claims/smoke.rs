@@ -19,25 +19,33 @@ const fn entry(
     Entry { id, rung, needs, severity, blame: Blame::Link, patience: Duration::ZERO, cause, fix }
 }
 
+/// What must be true of this host before anything of a test can be judged, and more.
+macro_rules! local_needs {
+    [$($more:literal),*] => {
+        &[
+            "port.present",
+            "link.up",
+            "link.carrier",
+            "link.mtu",
+            "address.present",
+            "rdma.device",
+            "rdma.mode",
+            "rdma.port-active",
+            "gid.present",
+            "verbs.library",
+            "verbs.provider",
+            "verbs.node",
+            "verbs.device",
+            $($more),*
+        ]
+    };
+}
+
 pub(super) static PEER: Entry = entry(
     "smoke.peer",
     Rung::Neighbour,
     Severity::Warning,
-    &[
-        "port.present",
-        "link.up",
-        "link.carrier",
-        "link.mtu",
-        "address.present",
-        "rdma.device",
-        "rdma.mode",
-        "rdma.port-active",
-        "gid.present",
-        "verbs.library",
-        "verbs.provider",
-        "verbs.node",
-        "verbs.device",
-    ],
+    local_needs![],
     "the peer has not been set up yet, or does not run the test",
     "when the peer is ready, run `roce-setup serve` there and `roce-setup smoke` here",
 );
@@ -47,22 +55,7 @@ pub(super) static CONTROL: Entry = entry(
     Rung::Connect,
     Severity::Error,
     // Loopback has no peer to come, so that this is its first step.
-    &[
-        "port.present",
-        "link.up",
-        "link.carrier",
-        "link.mtu",
-        "address.present",
-        "rdma.device",
-        "rdma.mode",
-        "rdma.port-active",
-        "gid.present",
-        "verbs.library",
-        "verbs.provider",
-        "verbs.node",
-        "verbs.device",
-        "smoke.peer",
-    ],
+    local_needs!["smoke.peer"],
     "nothing listens there, or a firewall rejects or drops the port",
     "run `roce-setup serve` on the peer, and open the port in both firewalls",
 );

@@ -1,6 +1,7 @@
 //! What is never removed or reloaded, whatever the profile pins, and what is not guessed.
 
 use super::*;
+use crate::change::Change;
 use crate::claims::{Depth, Port, for_host};
 use crate::facts::{ModuleState, Seen};
 use crate::host::model::hosts;
@@ -102,4 +103,18 @@ fn a_port_without_gids_is_not_said_to_be_no_rocev1() {
         panic!("{:?}", mode.judge(&facts));
     };
     assert!(why.starts_with("no GID shows the version of RoCE: "), "{why}");
+}
+
+#[test]
+fn a_module_is_not_removed_while_it_is_unknown_which_ports_would_go() {
+    let change = Change::RemoveModule { module: "irdma".to_owned() };
+    let why = "which ports the reload would hit is unknown: rtnetlink: Permission denied";
+    let mut without_netdevs = hosts::s1(1);
+    without_netdevs.identity.netdevs = Seen::unknown("Permission denied", "rtnetlink");
+    let mut without_devices = hosts::s1(1);
+    without_devices.identity.rdma = Seen::unknown("Permission denied", "rtnetlink");
+    for facts in [without_netdevs, without_devices] {
+        let refusal = Guard::default().refusal(&change, &facts).map(|refusal| refusal.why);
+        assert_eq!(refusal.as_deref(), Some(why));
+    }
 }
