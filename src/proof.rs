@@ -168,7 +168,7 @@ impl<'a> Proof<'a> {
             .filter_map(|test| kind_of(*test))
             .flat_map(|test| {
                 let sizes = self.wish.sizes.iter().filter_map(|size| u32::try_from(*size).ok());
-                sizes.map(move |size_bytes| TestSpec { test, size_bytes })
+                sizes.map(move |size_bytes| TestSpec::usual(test, size_bytes))
             })
             .collect();
         if specs.is_empty() { Job::default_tests() } else { specs }

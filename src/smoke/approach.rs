@@ -5,14 +5,15 @@ use nix::errno::Errno;
 
 use super::address::{Neighbour, holders, neighbour};
 use super::call::CallError;
-use super::job::{Job, Peer, refuse_plan};
+use super::job::{Job, Peer};
 use super::outcome::{SmokeRung, Stage};
 use super::rendezvous::NotMet;
+use super::spec::refuse_plan;
 use super::wire::WireError;
 
 /// Why this job is no test of a link, or none at all.
 pub(crate) fn refusal(job: &Job) -> Option<String> {
-    if let Some(why) = refuse_plan(&job.tests, job.limits.test_budget_ms) {
+    if let Some(why) = refuse_plan(&job.tests) {
         return Some(why);
     }
     let local = job.endpoint.local;

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::job::{Job, Peer, TestSpec};
+use super::figure::Figure;
+use super::job::{Job, Peer};
 use super::outcome::{
-    Attribution, Difference, Ending, Figure, Kind, PeerReport, Progress, Role, SmokeOutcome,
-    SmokeRung, Stage, Verdict,
+    Attribution, Difference, Ending, Kind, PeerReport, Progress, Role, SmokeOutcome, SmokeRung,
+    Stage, Verdict,
 };
+use super::spec::TestSpec;
 
 /// One line of the child's standard output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -36,7 +36,7 @@ pub(crate) fn run(
     for spec in &job.tests {
         emit(Event::Testing(*spec));
         let mut lane = Lane::new(&queue, &bound.memory, ready.memory, deadline, wire);
-        let figure = measure(job, &mut lane, *spec, &mut payload)
+        let figure = measure(&mut lane, *spec, &mut payload)
             .map_err(|trouble| (SmokeRung::Data, trouble))?;
         lane.wire
             .send(&Message::Measured(figure.clone()), deadline)

@@ -5,14 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::TestKind;
-
-/// The largest message of a test, bytes.
-pub(crate) const MAX_SIZE_BYTES: u32 = 8 << 20;
-/// The most tests one run may ask a peer for.
-pub(crate) const MAX_TESTS: usize = 64;
-/// The longest one test may be asked to last.
-pub(crate) const MAX_BUDGET_MS: u32 = 60_000;
+use super::figure::TestKind;
+use super::spec::{TestSpec, Until};
 
 /// The port of this host that takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,33 +21,6 @@ pub struct Endpoint {
     /// The mode the port is in (`rocev2`, `iwarp`, ...), compared with the peer's; none when it
     /// could not be told.
     pub mode: Option<String>,
-}
-
-/// One test to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestSpec {
-    /// What is measured.
-    pub test: TestKind,
-    /// Bytes per operation, 1 byte to 8 MiB.
-    pub size_bytes: u32,
-}
-
-impl TestSpec {
-    /// Operations that may be outstanding at once.
-    pub(crate) fn depth(self) -> u32 {
-        const WINDOW_BYTES: u32 = 4 << 20;
-        match self.test {
-            TestKind::WriteLat | TestKind::ReadLat => 1,
-            TestKind::WriteBw | TestKind::ReadBw => {
-                (WINDOW_BYTES / self.size_bytes.max(1)).clamp(2, 8)
-            }
-        }
-    }
-
-    /// Bytes of the operations that may be outstanding at once.
-    pub(crate) fn window_bytes(self) -> u32 {
-        self.size_bytes * self.depth()
-    }
 }
 
 /// How the other end is found.
@@ -79,8 +46,6 @@ pub enum Peer {
 /// Time limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The time each single test may measure, milliseconds.
-    pub test_budget_ms: u32,
     /// The longest time from the agreement of both ends to the last word; traffic that is not done
     /// by then is killed. None: what the agreed tests need on a slow link.
     pub traffic: Option<Duration>,
@@ -90,7 +55,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { test_budget_ms: 1000, traffic: None, queue: Duration::from_secs(60) }
+        Self { traffic: None, queue: Duration::from_secs(60) }
     }
 }
 
@@ -102,13 +67,18 @@ const SLOW_LINK_BYTES_PER_S: u64 = 6_250_000;
 
 impl Limits {
     /// The time for the traffic of these tests.
-    pub(crate) fn traffic_time(&self, tests: &[TestSpec], test_budget_ms: u32) -> Duration {
+    pub(crate) fn traffic_time(&self, tests: &[TestSpec]) -> Duration {
         self.traffic.unwrap_or_else(|| {
-            let budget = Duration::from_millis(u64::from(test_budget_ms));
             tests.iter().fold(OVERHEAD, |time, spec| {
+                let window = u64::from(spec.window_bytes()) * u64::from(spec.queue_pairs);
+                let (wanted, measured) = match spec.until {
+                    Until::Sure { budget_ms: ms } | Until::Time { ms } => (ms, window),
+                    Until::Iterations { count } => (0, count * u64::from(spec.size_bytes)),
+                };
                 // One window warms up, one at least is measured, and one is comparing it.
-                let bytes = 3 * u64::from(spec.window_bytes());
-                time + budget * 2 + Duration::from_millis(bytes * 1000 / SLOW_LINK_BYTES_PER_S)
+                let bytes = 2 * window + measured.max(window);
+                let moving = Duration::from_millis(bytes * 1000 / SLOW_LINK_BYTES_PER_S);
+                time + Duration::from_millis(u64::from(wanted)) * 2 + moving
             })
         })
     }
@@ -134,10 +104,10 @@ impl Job {
     /// read.
     pub fn default_tests() -> Vec<TestSpec> {
         vec![
-            TestSpec { test: TestKind::WriteLat, size_bytes: 2 },
-            TestSpec { test: TestKind::ReadLat, size_bytes: 2 },
-            TestSpec { test: TestKind::WriteBw, size_bytes: 65536 },
-            TestSpec { test: TestKind::ReadBw, size_bytes: 65536 },
+            TestSpec::usual(TestKind::WriteLat, 2),
+            TestSpec::usual(TestKind::ReadLat, 2),
+            TestSpec::usual(TestKind::WriteBw, 65_536),
+            TestSpec::usual(TestKind::ReadBw, 65_536),
         ]
     }
 
@@ -150,27 +120,6 @@ impl Job {
     }
 }
 
-/// Says what is wrong with a list of tests and a budget that came from outside, if anything.
-pub(crate) fn refuse_plan(tests: &[TestSpec], budget_ms: u32) -> Option<String> {
-    if tests.is_empty() || tests.len() > MAX_TESTS {
-        return Some(format!(
-            "{} tests were asked for; 1 to {MAX_TESTS} are possible",
-            tests.len()
-        ));
-    }
-    if !(1..=MAX_BUDGET_MS).contains(&budget_ms) {
-        return Some(format!(
-            "{budget_ms} ms per test were asked for; 1 to {MAX_BUDGET_MS} are possible"
-        ));
-    }
-    tests.iter().find(|spec| !(1..=MAX_SIZE_BYTES).contains(&spec.size_bytes)).map(|spec| {
-        format!(
-            "a {} of {} bytes was asked for; 1 to {MAX_SIZE_BYTES} are possible",
-            spec.test, spec.size_bytes
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,31 +127,12 @@ mod tests {
     #[test]
     fn the_time_for_traffic_grows_with_the_tests_unless_it_is_given() {
         let limits = Limits::default();
-        let few = limits.traffic_time(&Job::default_tests(), 1000);
-        assert!((28..30).contains(&few.as_secs()), "{few:?}");
-        let large = [TestSpec { test: TestKind::WriteBw, size_bytes: MAX_SIZE_BYTES }];
+        let few = limits.traffic_time(&Job::default_tests());
+        assert!((32..33).contains(&few.as_secs()), "{few:?}");
+        let large = [TestSpec::usual(TestKind::WriteBw, 8 << 20)];
         // 20 s, twice the budget, and three windows of 16 MiB at 6.25 MB/s.
-        assert_eq!(limits.traffic_time(&large, 1000), Duration::from_millis(30_053));
+        assert_eq!(limits.traffic_time(&large), Duration::from_millis(30_053));
         let given = Limits { traffic: Some(Duration::from_secs(5)), ..limits };
-        assert_eq!(given.traffic_time(&large, 1000), Duration::from_secs(5));
-    }
-
-    #[test]
-    fn a_plan_within_the_bounds_is_accepted_and_each_bound_is_named_when_exceeded() {
-        let tests = Job::default_tests();
-        assert_eq!(refuse_plan(&tests, 1000), None);
-        assert_eq!(
-            refuse_plan(&[], 1000).as_deref(),
-            Some("0 tests were asked for; 1 to 64 are possible")
-        );
-        assert_eq!(
-            refuse_plan(&tests, 60_001).as_deref(),
-            Some("60001 ms per test were asked for; 1 to 60000 are possible")
-        );
-        let huge = [TestSpec { test: TestKind::ReadBw, size_bytes: u32::MAX }];
-        assert_eq!(
-            refuse_plan(&huge, 1000).as_deref(),
-            Some("a read-bw of 4294967295 bytes was asked for; 1 to 8388608 are possible")
-        );
+        assert_eq!(given.traffic_time(&large), Duration::from_secs(5));
     }
 }

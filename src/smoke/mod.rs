@@ -24,6 +24,7 @@ pub mod child;
 mod counters;
 mod diagnosis;
 mod event;
+mod figure;
 mod hall;
 mod initiator;
 mod job;
@@ -38,16 +39,19 @@ mod run;
 mod serve;
 mod server;
 mod session;
+mod spec;
 mod statistics;
 mod supervise;
 mod trial;
 mod trouble;
 mod wire;
 
-pub use job::{Endpoint, Job, Limits, Peer, TestSpec};
+pub use figure::{Bandwidth, CpuCost, Ended, Figure, Latency, TcpDetails, TestKind};
+pub use job::{Endpoint, Job, Limits, Peer};
 pub use outcome::{
-    Attribution, Difference, Ending, Figure, Kind, PeerReport, Progress, Role, SmokeOutcome,
-    SmokeRung, Stage, TestKind, Verdict,
+    Attribution, Difference, Ending, Kind, PeerReport, Progress, Role, SmokeOutcome, SmokeRung,
+    Stage, Verdict,
 };
 pub use run::run;
 pub use serve::{ServeError, ServeOptions, serve};
+pub use spec::{TestSpec, Until};

@@ -1,9 +1,10 @@
 //! What a run found, as data: nothing here is printed or judged, and every number carries its unit.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+
+use super::figure::Figure;
 
 /// Which kind of proof a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,51 +103,6 @@ pub struct Stage {
     pub cause: Option<String>,
     /// What to do.
     pub fix: Option<String>,
-}
-
-/// What a test measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TestKind {
-    /// RDMA write, there and back; half the round trip is reported.
-    WriteLat,
-    /// RDMA read; the full round trip is reported.
-    ReadLat,
-    /// RDMA writes with several outstanding, until the last one is in the peer's memory.
-    WriteBw,
-    /// RDMA reads with several outstanding.
-    ReadBw,
-}
-
-impl fmt::Display for TestKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::WriteLat => "write-lat",
-            Self::ReadLat => "read-lat",
-            Self::WriteBw => "write-bw",
-            Self::ReadBw => "read-bw",
-        })
-    }
-}
-
-/// The result of one test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    /// What was measured.
-    pub test: TestKind,
-    /// Bytes per operation.
-    pub size_bytes: u32,
-    /// Operations measured, the warm-up not counted.
-    pub samples: u64,
-    /// Median latency, microseconds: half the round trip of a write, the full one of a read.
-    /// Latency tests only.
-    pub median_us: Option<f64>,
-    /// Payload bits over time, 10^9 bits per second. Bandwidth tests only.
-    pub mean_gbit_per_s: Option<f64>,
-    /// The measured time, seconds.
-    pub duration_s: f64,
-    /// The data was compared with what was sent, and was equal.
-    pub checked: bool,
 }
 
 /// Whether the figures are this port's.
@@ -273,7 +229,7 @@ pub enum Progress {
     /// A step has its verdict.
     Stage(Stage),
     /// A test has begun.
-    Testing(super::TestSpec),
+    Testing(super::spec::TestSpec),
     /// A test is done.
     Figure(Figure),
     /// `serve`: a client's test has begun or ended, or a client was turned away; one sentence.

@@ -18,8 +18,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::job::{Endpoint, TestSpec, refuse_plan};
-use super::outcome::{Attribution, Difference, Figure};
+use super::figure::Figure;
+use super::job::Endpoint;
+use super::outcome::{Attribution, Difference};
+use super::spec::{TestSpec, refuse_plan};
 use super::wire::WireError;
 use crate::verbs::{PortAttributes, RemoteMemory};
 
@@ -50,18 +52,16 @@ pub(crate) struct Hello {
     pub(crate) identity: Identity,
     /// What it wants to test.
     pub(crate) tests: Vec<TestSpec>,
-    /// Time for each test.
-    pub(crate) test_budget_ms: u32,
 }
 
 impl Hello {
-    pub(crate) fn new(identity: Identity, tests: Vec<TestSpec>, test_budget_ms: u32) -> Self {
-        Self { protocol: PROTOCOL.to_owned(), version: VERSION, identity, tests, test_budget_ms }
+    pub(crate) fn new(identity: Identity, tests: Vec<TestSpec>) -> Self {
+        Self { protocol: PROTOCOL.to_owned(), version: VERSION, identity, tests }
     }
 
     /// Why this end does not talk to the sender, if so.
     pub(crate) fn refusal(&self) -> Option<String> {
-        refuse_plan(&self.tests, self.test_budget_ms)
+        refuse_plan(&self.tests)
     }
 }
 

@@ -19,7 +19,7 @@ fn hello(local: SocketAddr) -> Hello {
         mode: None,
     };
     let identity = Identity { host: local.to_string(), endpoint, netdev_mtu_bytes: None };
-    Hello::new(identity, Job::default_tests(), 1000)
+    Hello::new(identity, Job::default_tests())
 }
 
 /// A port that was free a moment ago on every loopback address.

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::counters::Counters;
 use super::event::{Event, sysfs};
-use super::job::TestSpec;
+use super::figure::TestKind;
 use super::measure::Lane;
-use super::outcome::{SmokeRung, Stage, TestKind};
+use super::outcome::{SmokeRung, Stage};
 use super::pattern;
 use super::protocol::{Message, Ready, compare};
 use super::session::{Bound, CONNECT_STEP, ChildJob, check_memory, check_peer, hear, receive};
+use super::spec::TestSpec;
 use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
 use crate::verbs::{CmEventKind, CmId, QueuePair, Reason, VerbsError};
@@ -170,7 +171,7 @@ fn prepare(lane: &Lane<'_>, spec: TestSpec, seed: Option<u64>) -> Result<(), Ver
             TestKind::ReadLat | TestKind::ReadBw => {
                 lane.memory.write(0, &pattern::bytes(seed, window))?
             }
-            TestKind::WriteBw => {}
+            _ => {}
         }
     }
     lane.memory.write(lane.half as usize, &vec![0; window])

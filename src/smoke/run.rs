@@ -123,7 +123,7 @@ fn loopback(
         Stage::met(SmokeRung::Control, "both ends are on this port (socket pair)"),
         progress,
     );
-    let hello = Hello::new(own.clone(), job.tests.clone(), job.limits.test_budget_ms);
+    let hello = Hello::new(own.clone(), job.tests.clone());
     let child = |role| child_job(job, role, own.clone(), own.clone(), hello.clone());
     let ((initiator, time), (responder, _)) = (child(Role::Initiator), child(Role::Responder));
     let deadline = Instant::now() + time;
@@ -217,7 +217,7 @@ fn meeting(job: &Job, own: &Identity) -> Meeting {
     Meeting {
         local: address(job.endpoint.local),
         peer: address(job.peer_address()),
-        hello: Hello::new(own.clone(), job.tests.clone(), job.limits.test_budget_ms),
+        hello: Hello::new(own.clone(), job.tests.clone()),
     }
 }
 
@@ -229,7 +229,7 @@ fn child_job(
     peer: Identity,
     hello: Hello,
 ) -> (ChildJob, Duration) {
-    let time = job.limits.traffic_time(&hello.tests, hello.test_budget_ms);
+    let time = job.limits.traffic_time(&hello.tests);
     let child_time = time - MARGIN.min(time / 4);
     let child = ChildJob {
         role,
@@ -239,7 +239,6 @@ fn child_job(
         peer_address: job.peer_address(),
         port: job.port,
         tests: hello.tests,
-        test_budget_ms: hello.test_budget_ms,
         deadline_ms: u64::try_from(child_time.as_millis()).unwrap_or(u64::MAX),
         parent_pid: getpid().as_raw(),
     };

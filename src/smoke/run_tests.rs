@@ -115,7 +115,7 @@ fn what_is_no_test_of_a_link_is_refused_with_the_reason() {
     );
     let mut empty = job(own, Peer::Loopback, 1);
     empty.tests.clear();
-    assert_eq!(why(empty), "0 tests were asked for; 1 to 64 are possible");
+    assert_eq!(why(empty), "0 tests were asked for; 1 to 512 are possible");
     // Another address of this host, wherever there is one.
     let other = nix::ifaddrs::getifaddrs().expect("addresses").find_map(|entry| {
         let ip = entry.address?.as_sockaddr_in()?.ip();

@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn meeting(host: u8, port: u16) -> Meeting {
-        let hello = Hello::new(identity(&endpoint(host)), Job::default_tests(), 1000);
+        let hello = Hello::new(identity(&endpoint(host)), Job::default_tests());
         Meeting {
             local: SocketAddr::from(([127, 0, 0, host], port)),
             peer: SocketAddr::from(([127, 0, 0, 1], port)),

@@ -14,7 +14,7 @@ use nix::sys::signalfd::SignalFd;
 
 use super::address::socket_address;
 use super::caller::{Caller, Standing};
-use super::job::{Endpoint, Job, Limits, Peer};
+use super::job::{Endpoint, Job, Peer};
 use super::outcome::{Ending, Progress, Role, SmokeOutcome};
 use super::rendezvous::Kept;
 use super::run::{identity, traffic};
@@ -168,7 +168,7 @@ impl<'a> Server<'a> {
             peer: Peer::Serving { address: from },
             port: self.options.port,
             tests: hello.tests.clone(),
-            limits: Limits { test_budget_ms: hello.test_budget_ms, ..self.options.limits },
+            limits: self.options.limits,
         };
         let kept = Kept { wire, role: Role::Responder, peer, hello };
         let stop = Arc::new(AtomicBool::new(false));

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::address::socket_address;
 use super::event::Event;
-use super::job::TestSpec;
 use super::outcome::{Kind, Role, SmokeRung, Stage};
 use super::protocol::{Identity, Message, Ready};
+use super::spec::TestSpec;
 use super::trouble::{Emit, Trouble};
 use super::wire::Wire;
 use crate::verbs::{
@@ -20,7 +20,7 @@ use crate::verbs::{
 };
 
 /// Operations a queue pair may have outstanding.
-pub(crate) const QUEUE_DEPTH: u16 = 64;
+pub(crate) const QUEUE_DEPTH: u16 = 512;
 /// More outstanding reads than this gain nothing on any device known.
 const MAX_READS: u8 = 16;
 /// Acknowledgement timeout 4.096 us x 2^16 = 0.27 s, times seven tries: a silent peer is known
@@ -42,7 +42,6 @@ pub(crate) struct ChildJob {
     /// TCP port of the control connection.
     pub(crate) port: u16,
     pub(crate) tests: Vec<TestSpec>,
-    pub(crate) test_budget_ms: u32,
     /// Time until the child must have said all, milliseconds.
     pub(crate) deadline_ms: u64,
     /// The parent; a child whose parent is another one already has nobody to report to.

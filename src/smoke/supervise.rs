@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn a_child_that_says_done_is_done_and_its_noise_is_ignored() {
-        let script = r#"echo noise; echo '{"event":"testing","value":{"test":"read-lat","size_bytes":2}}'; echo '{"event":"done"}'"#;
+        let script = r#"echo noise; echo '{"event":"testing","value":{"test":"read-lat","size_bytes":2,"bidirectional":false,"queue_pairs":1,"depth":1,"until":{"sure":{"budget_ms":1000}}}}'; echo '{"event":"done"}'"#;
         let (end, events) = shell(script, Duration::from_secs(10));
-        let spec = super::super::TestSpec { test: super::super::TestKind::ReadLat, size_bytes: 2 };
+        let spec = super::super::TestSpec::usual(super::super::TestKind::ReadLat, 2);
         assert_eq!((end, events), (End::Done, vec![Event::Testing(spec)]));
     }
 

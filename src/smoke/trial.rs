@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::job::TestSpec;
+use super::figure::{Bandwidth, Figure, Latency, TestKind};
 use super::measure::Lane;
-use super::outcome::{Figure, TestKind};
 use super::pattern;
 use super::protocol::Message;
-use super::session::{ChildJob, receive};
+use super::session::receive;
+use super::spec::{TestSpec, Until};
 use super::statistics::{gbit_per_s, median, microseconds};
 use super::trouble::Trouble;
 use crate::verbs::Transfer;
@@ -36,20 +36,19 @@ fn begin(lane: &mut Lane<'_>, spec: TestSpec, seed: u64, warm_up: bool) -> Resul
 
 /// Warms up, measures and checks one test.
 pub(crate) fn measure(
-    job: &ChildJob,
     lane: &mut Lane<'_>,
     spec: TestSpec,
     payload: &mut Payload,
 ) -> Result<Figure, Trouble> {
     let seed = pattern::fresh_seed();
     match spec.test {
-        TestKind::WriteLat | TestKind::ReadLat => latency(job, lane, spec, seed, payload),
-        TestKind::WriteBw | TestKind::ReadBw => bandwidth(job, lane, spec, seed, payload),
+        TestKind::WriteLat | TestKind::ReadLat => latency(lane, spec, seed, payload),
+        TestKind::WriteBw | TestKind::ReadBw => bandwidth(lane, spec, seed, payload),
+        other => Err(Trouble::Wrong(format!("{other} is not run by this version"))),
     }
 }
 
 fn latency(
-    job: &ChildJob,
     lane: &mut Lane<'_>,
     spec: TestSpec,
     seed: u64,
@@ -57,7 +56,7 @@ fn latency(
 ) -> Result<Figure, Trouble> {
     let size = spec.size_bytes;
     let half = lane.half as usize;
-    let budget = Duration::from_millis(u64::from(job.test_budget_ms));
+    let budget = budget(spec);
     let outgoing = pattern::bytes(seed, size as usize);
     let expected = outgoing.last().copied().unwrap_or(0);
     lane.memory.write(0, &outgoing)?;
@@ -87,26 +86,34 @@ fn latency(
         }
         _ => check_own(lane, seed, size)?,
     };
+    let samples_count = samples.len() as u64;
+    let p50_us = median(&mut samples).map(microseconds).unwrap_or(f64::NAN);
     Ok(Figure {
-        test: spec.test,
-        size_bytes: size,
-        samples: samples.len() as u64,
-        median_us: median(&mut samples).map(microseconds),
-        mean_gbit_per_s: None,
+        samples: samples_count,
+        latency: Some(Latency {
+            min_us: p50_us,
+            p50_us,
+            p90_us: p50_us,
+            p99_us: p50_us,
+            p999_us: None,
+            max_us: p50_us,
+            mean_us: p50_us,
+            stddev_us: None,
+        }),
         duration_s: duration.as_secs_f64(),
         checked,
+        ..Figure::nothing(spec)
     })
 }
 
 fn bandwidth(
-    job: &ChildJob,
     lane: &mut Lane<'_>,
     spec: TestSpec,
     seed: u64,
     payload: &mut Payload,
 ) -> Result<Figure, Trouble> {
     let size = spec.size_bytes;
-    let depth = spec.depth();
+    let depth = u32::from(spec.depth);
     let window = spec.window_bytes();
     let transfer = if spec.test == TestKind::WriteBw { Transfer::Write } else { Transfer::Read };
     if transfer == Transfer::Write {
@@ -126,20 +133,24 @@ fn bandwidth(
         Ok::<_, Trouble>((operations, duration))
     };
     once(lane, Duration::ZERO, true)?;
-    let (operations, duration) =
-        once(lane, Duration::from_millis(u64::from(job.test_budget_ms)), false)?;
+    let (operations, duration) = once(lane, budget(spec), false)?;
     let checked = match transfer {
         Transfer::Write => check_peers(lane, window)?,
         Transfer::Read => check_own(lane, seed, window)?,
     };
     Ok(Figure {
-        test: spec.test,
-        size_bytes: size,
         samples: operations,
-        median_us: None,
-        mean_gbit_per_s: Some(gbit_per_s(operations * u64::from(size), duration)),
+        bandwidth: Some(Bandwidth {
+            mean_gbit_per_s: gbit_per_s(operations * u64::from(size), duration),
+            window_min_gbit_per_s: None,
+            window_max_gbit_per_s: None,
+            window_ms: 100,
+            windows: 0,
+            outgoing_gbit_per_s: None,
+        }),
         duration_s: duration.as_secs_f64(),
         checked,
+        ..Figure::nothing(spec)
     })
 }
 
@@ -164,5 +175,12 @@ fn check_peers(lane: &mut Lane<'_>, bytes: u32) -> Result<bool, Trouble> {
     match mismatch {
         None => Ok(true),
         Some(what) => Err(Trouble::Wrong(format!("data received by the peer is wrong: {what}"))),
+    }
+}
+
+fn budget(spec: TestSpec) -> Duration {
+    match spec.until {
+        Until::Sure { budget_ms: ms } | Until::Time { ms } => Duration::from_millis(ms.into()),
+        Until::Iterations { .. } => Duration::ZERO,
     }
 }

@@ -108,9 +108,9 @@ fn table(figures: &[Figure]) -> String {
 }
 
 fn value(figure: &Figure) -> String {
-    match (figure.median_us, figure.mean_gbit_per_s) {
-        (Some(median), _) => format!("{median:.2} us median"),
-        (None, Some(rate)) => format!("{rate:.3} Gb/s"),
+    match (&figure.latency, &figure.bandwidth) {
+        (Some(latency), _) => format!("{:.2} us median", latency.p50_us),
+        (None, Some(rate)) => format!("{:.3} Gb/s", rate.mean_gbit_per_s),
         (None, None) => "none".to_owned(),
     }
 }

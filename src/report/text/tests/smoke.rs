@@ -5,21 +5,44 @@ use std::net::{IpAddr, Ipv4Addr};
 use super::{PLAIN, report, text, with};
 use crate::report::{Detail, Outcome};
 use crate::smoke::{
-    self, Attribution, Ending, Figure, Kind, PeerReport, Role, SmokeOutcome, SmokeRung, Stage,
-    TestKind,
+    self, Attribution, Bandwidth, Ending, Figure, Kind, Latency, PeerReport, Role, SmokeOutcome,
+    SmokeRung, Stage, TestKind, TestSpec,
 };
+
+fn latency(p50_us: f64) -> Latency {
+    Latency {
+        min_us: p50_us - 1.0,
+        p50_us,
+        p90_us: p50_us + 1.0,
+        p99_us: p50_us + 2.0,
+        p999_us: None,
+        max_us: p50_us + 3.0,
+        mean_us: p50_us,
+        stddev_us: Some(0.5),
+    }
+}
+
+fn bandwidth(mean_gbit_per_s: f64) -> Bandwidth {
+    Bandwidth {
+        mean_gbit_per_s,
+        window_min_gbit_per_s: Some(mean_gbit_per_s - 1.0),
+        window_max_gbit_per_s: Some(mean_gbit_per_s + 1.0),
+        window_ms: 100,
+        windows: 10,
+        outgoing_gbit_per_s: None,
+    }
+}
 
 fn outcome(kind: Kind, ending: Ending) -> SmokeOutcome {
     let local = IpAddr::V4(Ipv4Addr::new(100, 0, 1, 10));
     let peer = IpAddr::V4(Ipv4Addr::new(100, 0, 1, 11));
-    let figure = |test, size_bytes, median_us, mean_gbit_per_s, samples| Figure {
-        test,
-        size_bytes,
+    let figure = |test, size_bytes, p50_us: Option<f64>, rate: Option<f64>, samples| Figure {
         samples,
-        median_us,
-        mean_gbit_per_s,
+        latency: p50_us.map(latency),
+        bandwidth: rate.map(bandwidth),
         duration_s: 1.0,
         checked: true,
+        ..Figure::nothing(TestSpec::usual(test, size_bytes))
     };
     SmokeOutcome {
         netdev: "ens1f0".to_owned(),
