@@ -78,7 +78,7 @@ impl<'a> Proof<'a> {
     fn limits(&self) -> Limits {
         let usual = Limits::default();
         match self.end.map(|end| end.saturating_duration_since(Instant::now())) {
-            Some(left) => Limits { traffic: Some(left), queue: usual.queue.min(left), ..usual },
+            Some(left) => Limits { traffic: Some(left), queue: usual.queue.min(left) },
             None => usual,
         }
     }

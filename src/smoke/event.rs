@@ -21,7 +21,7 @@ pub(crate) enum Event {
     /// A test begins.
     Testing(TestSpec),
     /// A test is done.
-    Figure(Figure),
+    Figure(Box<Figure>),
     /// What differs between both ends.
     Differences(Vec<Difference>),
     /// Whether the traffic crossed this end's port.
@@ -83,7 +83,7 @@ impl SmokeOutcome {
             }
             Event::Testing(spec) => Some(Progress::Testing(spec)),
             Event::Figure(figure) => {
-                self.figures.push(figure.clone());
+                self.figures.push(Figure::clone(&figure));
                 Some(Progress::Figure(figure))
             }
             Event::Differences(differences) => {

@@ -36,8 +36,10 @@ pub(crate) fn run(
     for spec in &job.tests {
         emit(Event::Testing(*spec));
         let mut lane = Lane::new(&queue, &bound.memory, ready.memory, deadline, wire);
-        let figure = measure(&mut lane, *spec, &mut payload)
-            .map_err(|trouble| (SmokeRung::Data, trouble))?;
+        let figure = Box::new(
+            measure(&mut lane, *spec, &mut payload)
+                .map_err(|trouble| (SmokeRung::Data, trouble))?,
+        );
         lane.wire
             .send(&Message::Measured(figure.clone()), deadline)
             .map_err(|error| (SmokeRung::Data, error.into()))?;

@@ -231,7 +231,7 @@ pub enum Progress {
     /// A test has begun.
     Testing(super::spec::TestSpec),
     /// A test is done.
-    Figure(Figure),
+    Figure(Box<Figure>),
     /// `serve`: a client's test has begun or ended, or a client was turned away; one sentence.
     Client {
         /// The client's address.

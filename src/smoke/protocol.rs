@@ -129,7 +129,7 @@ pub(crate) enum Message {
         mismatch: Option<String>,
     },
     /// A test's result.
-    Measured(Figure),
+    Measured(Box<Figure>),
     /// All tests are done.
     Finished {
         /// Payload the connecting end sent, bytes.
