@@ -10,7 +10,7 @@ use crate::report::{rows, write_status};
 
 pub(super) fn run(args: &StatusArgs, global: &Global) -> Result<Answer, CliError> {
     let look = source::look(args.facts.as_deref(), global)?;
-    let scope = Scope { drivers: true, gids: GidScan::All, ..Scope::default() };
+    let scope = Scope { details: true, drivers: true, gids: GidScan::All, ..Scope::default() };
     let facts = look.look(&scope).map_err(|error| source::unseen(&error))?;
     let answer = match global.output {
         Output::Json => Answer::of_value(&rows(&facts))?,

@@ -23,7 +23,7 @@ pub struct Guard {
 impl Guard {
     /// What a look must read for the guard.
     pub fn scope(&self) -> Scope {
-        Scope { users: true, lifelines: true, ..Scope::default() }
+        Scope { details: true, users: true, lifelines: true, ..Scope::default() }
     }
 
     /// Whether this kind of change is guarded at all.

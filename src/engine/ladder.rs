@@ -11,7 +11,8 @@ pub fn scope(claims: &[Box<dyn Claim>]) -> Scope {
 
 /// The same, with what remedies and explanations need.
 pub fn scope_to_change(claims: &[Box<dyn Claim>]) -> Scope {
-    claims.iter().fold(scope(claims), |scope, claim| scope.and(claim.remedy_scope()))
+    let details = Scope { details: true, ..scope(claims) };
+    claims.iter().fold(details, |scope, claim| scope.and(claim.remedy_scope()))
 }
 
 /// Every claim with its verdict, in the order given.

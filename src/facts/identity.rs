@@ -45,7 +45,7 @@ pub struct Netdev {
     /// Carrier; reading it fails with EINVAL while the link is administratively down.
     #[serde(default)]
     pub carrier: Seen<bool>,
-    /// Speed in Mb/s.
+    /// Speed in Mb/s. With details.
     #[serde(default)]
     pub speed_mbps: Seen<u32>,
     /// The device that this one is enslaved to (bond, bridge).

@@ -9,6 +9,9 @@ use std::net::IpAddr;
 pub struct Scope {
     /// Modules whose state in `/sys/module` is read.
     pub modules: BTreeSet<String>,
+    /// What describes ports and modules and explains a verdict: speed, NUMA node, virtual functions,
+    /// firmware, GUIDs, rates, builds and holders of modules, whether modules may be loaded, privilege.
+    pub details: bool,
     /// Modules whose file on disk is opened.
     pub module_files: BTreeSet<String>,
     /// GID tables.
@@ -48,6 +51,7 @@ impl Scope {
         Scope {
             module_files: modules.clone(),
             modules,
+            details: true,
             gids: GidScan::All,
             devlink: true,
             drivers: true,
@@ -72,6 +76,7 @@ impl Scope {
             }
             (GidScan::None, one) | (one, GidScan::None) => one,
         };
+        self.details |= other.details;
         self.devlink |= other.devlink;
         self.drivers |= other.drivers;
         self.configfs |= other.configfs;

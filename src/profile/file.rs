@@ -32,7 +32,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, ProfileError> {
     if !metadata.is_file() {
         return Err(unreadable("it is a device or a pipe, not a file".into()));
     }
-    let mut bytes = Vec::new();
+    // Room for the file and for the look behind its end: one read of each.
+    let mut bytes = Vec::with_capacity(metadata.len().min(LIMIT) as usize + 64);
     // One byte more than allowed tells a file that is too large, also one that grows.
     file.take(LIMIT + 1).read_to_end(&mut bytes).map_err(said)?;
     Ok(bytes)

@@ -11,7 +11,7 @@ use super::netlink::Refusal;
 use super::tree::{Tree, errno_words, words};
 use super::{Roots, addresses, devlink, modprobe, nldev, rdma};
 use crate::change::Change;
-use crate::facts::{GidScan, RdmaDevice};
+use crate::facts::{RdmaDevice, Scope};
 use crate::host::ActError;
 use crate::values::Software;
 
@@ -95,7 +95,7 @@ fn remove_module(module: &str) -> Result<(), ActError> {
 /// Looks the device up anew: its name may have changed since the plan was made.
 fn remove_software_link(kind: Software, netdev: &str, roots: &Roots) -> Result<(), Refusal> {
     let sys = Tree::new(&roots.sys, "/sys");
-    let seen = rdma::devices(&sys, &GidScan::None, None, &nldev::devices);
+    let seen = rdma::devices(&sys, &Scope::default(), None, &nldev::devices);
     let Some(devices) = seen.get() else {
         return Err(Refusal::said(seen.why_not()));
     };

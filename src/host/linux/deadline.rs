@@ -1,9 +1,11 @@
 //! A call into the kernel that may never return, waited for no longer than a deadline.
 //!
 //! Netlink requests are carried out inside `sendmsg`, and `delete_module` inside the system call: no
-//! receive time-out ends them. The call runs in a thread of its own, which is left behind if it hangs.
+//! receive time-out ends them. The call runs in another thread, which is left behind if it hangs, and
+//! serves the next call if it does not.
 
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -22,20 +24,43 @@ impl std::fmt::Display for Late {
     }
 }
 
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A thread that waits for work. One that hangs in a call is never put back.
+static IDLE: Mutex<Option<Sender<Work>>> = Mutex::new(None);
+
 /// Runs `call` and waits for it.
 pub(crate) fn within<T: Send + 'static>(
     limit: Duration,
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Late> {
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let (answer, wait) = mpsc::sync_channel(1);
-    let started = thread::Builder::new().spawn(move || {
+    let work: Work = Box::new(move || {
         // The receiver is gone when the deadline has passed: nobody wants the answer any more.
         let _ = answer.send(call());
     });
-    if started.is_err() {
+    let waiting = idle().take();
+    let Some(worker) = waiting.or_else(start) else { return Err(Late(Duration::ZERO)) };
+    // A worker that panicked does not take work; its caller hears of it as of one that hangs.
+    if worker.send(work).is_err() {
         return Err(Late(Duration::ZERO));
     }
-    wait.recv_timeout(limit).map_err(|_| Late(limit))
+    let answer = wait.recv_timeout(limit).map_err(|_| Late(limit))?;
+    *idle() = Some(worker);
+    Ok(answer)
+}
+
+/// A fresh thread; none when the process may not have another.
+fn start() -> Option<Sender<Work>> {
+    let (worker, work) = mpsc::channel::<Work>();
+    let serve = move || {
+        while let Ok(call) = work.recv() {
+            call();
+        }
+    };
+    thread::Builder::new().spawn(serve).ok()?;
+    Some(worker)
 }
 
 #[cfg(test)]

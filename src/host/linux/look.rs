@@ -14,12 +14,12 @@ use crate::facts::{Facts, GidScan, NodeType, RdmaDevice, Scope, Seen, VerbsDevic
 use crate::verbs;
 
 impl Linux {
-    fn links(&self) -> Result<Links, String> {
+    fn links(&self, scope: &Scope) -> Result<Links, String> {
         if self.kernel {
             match rtnetlink::tables() {
                 Ok(tables) => {
                     let mut links = links::decode(&tables);
-                    netdevs::complete(&self.sys, &mut links.netdevs);
+                    netdevs::complete(&self.sys, scope.details, &mut links.netdevs);
                     return Ok(links);
                 }
                 Err(refusal) => return Err(refusal.why),
@@ -29,8 +29,8 @@ impl Linux {
     }
 
     /// Interfaces, their settings and routes, from rtnetlink or without it.
-    pub(super) fn read_links(&self, facts: &mut Facts) -> Links {
-        let why = match self.links() {
+    pub(super) fn read_links(&self, scope: &Scope, facts: &mut Facts) -> Links {
+        let why = match self.links(scope) {
             Ok(links) => {
                 facts.identity.netdevs = Seen::known(links.netdevs.clone(), links::SOURCE);
                 facts.state.links = Seen::known(links.states.clone(), links::SOURCE);
@@ -41,7 +41,7 @@ impl Linux {
         };
         facts.state.routes = Seen::unknown(why.clone(), links::SOURCE);
         let source = self.sys.name("class/net");
-        match netdevs::fallback(&self.sys) {
+        match netdevs::fallback(&self.sys, scope.details) {
             Ok((netdevs, mut states)) => {
                 facts.identity.netdevs = Seen::known(netdevs.clone(), source.clone());
                 let addresses =
@@ -70,7 +70,7 @@ impl Linux {
         let ask = |names| {
             if self.kernel { nldev::devices(names) } else { Err(no_netlink()) }
         };
-        facts.identity.rdma = rdma::devices(&self.sys, &scope.gids, held.as_ref(), &ask);
+        facts.identity.rdma = rdma::devices(&self.sys, scope, held.as_ref(), &ask);
         facts.state.software = rdma::software(&facts.identity.rdma);
     }
 

@@ -37,7 +37,8 @@ fn look(fixture: &Fixture, scope: &Scope) -> Facts {
 }
 
 fn modules(names: &[&str]) -> Scope {
-    Scope { modules: names.iter().map(|name| (*name).to_owned()).collect(), ..Scope::default() }
+    let modules = names.iter().map(|name| (*name).to_owned()).collect();
+    Scope { modules, details: true, ..Scope::default() }
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn a_kernel_without_netlink_families_still_gets_an_answer() {
 fn a_link_that_is_down_has_no_known_carrier() {
     let fixture = host();
     fixture.file("sys/class/net/ens1f0/flags", "0x1002");
-    let facts = look(&fixture, &Scope::default());
+    let facts = look(&fixture, &modules(&[]));
     let netdev = &facts.identity.netdevs.get().expect("netdevs")["ens1f0"];
     assert_eq!(
         netdev.carrier.why_not(),

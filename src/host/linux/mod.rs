@@ -13,6 +13,7 @@ mod ethtool;
 #[cfg(test)]
 mod fixture;
 mod gids;
+mod ld_cache;
 mod lifelines;
 mod links;
 mod look;
@@ -74,34 +75,35 @@ impl Linux {
         let proc = Tree::new(&roots.proc, "/proc");
         Linux { roots, sys, proc, kernel, start: Instant::now() }
     }
+
+    /// Host name and kernel release.
+    fn uname(&self) -> (String, String) {
+        if self.kernel { system::uname() } else { system::uname_in(&self.proc) }
+    }
 }
 
 impl Look for Linux {
     fn look(&self, scope: &Scope) -> Result<Facts, LookError> {
+        let (host, kernel_release) = self.uname();
         let mut facts = Facts {
             format: FORMAT,
-            host: system::host(&self.proc),
+            host,
             state: State::default(),
             identity: Identity::default(),
-            evidence: Evidence {
-                kernel_release: system::release(&self.proc),
-                modules_disabled: system::modules_disabled(&self.proc),
-                lockdown: system::lockdown(&self.sys),
-                privilege: system::privilege(&self.proc),
-                ..Evidence::default()
-            },
+            evidence: Evidence { kernel_release, ..Evidence::default() },
         };
-        for name in &scope.modules {
-            let (state, build) = modules::read(&self.sys, name);
-            facts.state.modules.insert(name.clone(), state);
-            facts.evidence.builds.insert(name.clone(), build);
+        if scope.details {
+            facts.evidence.modules_disabled = system::modules_disabled(&self.proc);
+            facts.evidence.lockdown = system::lockdown(&self.sys);
+            facts.evidence.privilege = system::privilege(&self.proc);
         }
+        modules::read(&self.sys, scope, &mut facts);
         facts.evidence.module_files = module_files::read(
             &self.roots.modules,
             &facts.evidence.kernel_release,
             &scope.module_files,
         );
-        let links = self.read_links(&mut facts);
+        let links = self.read_links(scope, &mut facts);
         self.read_rdma(scope, &links, &mut facts);
         if scope.devlink {
             self.read_devlink(&links, &mut facts);
@@ -114,7 +116,7 @@ impl Look for Linux {
     }
 
     fn host(&self) -> Result<String, LookError> {
-        Ok(system::host(&self.proc))
+        Ok(self.uname().0)
     }
 
     fn now(&self) -> Duration {

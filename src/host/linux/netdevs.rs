@@ -23,7 +23,7 @@ pub(crate) fn pci_ancestor(path: &Path) -> Option<Bdf> {
 }
 
 /// Adds what sysfs knows to interfaces that rtnetlink listed.
-pub(crate) fn complete(sys: &Tree, netdevs: &mut BTreeMap<String, Netdev>) {
+pub(crate) fn complete(sys: &Tree, details: bool, netdevs: &mut BTreeMap<String, Netdev>) {
     for (name, netdev) in netdevs {
         let class = format!("class/net/{name}");
         // `lo` and virtual devices have no device below them, and so nothing more to read.
@@ -31,17 +31,22 @@ pub(crate) fn complete(sys: &Tree, netdevs: &mut BTreeMap<String, Netdev>) {
             continue;
         };
         if place.components().any(|part| part.as_os_str() == "virtual") {
-            netdev.speed_mbps = speed(sys, &class, netdev);
+            if details {
+                netdev.speed_mbps = speed(sys, &class, netdev);
+            }
             continue;
         }
         netdev.bdf = pci_ancestor(&place);
-        netdev.speed_mbps = speed(sys, &class, netdev);
         let device = match netdev.bdf {
             Some(bdf) => format!("bus/pci/devices/{bdf}"),
             None => format!("{class}/device"),
         };
         netdev.driver = sys.link_name(&format!("{device}/driver"));
         netdev.is_vf = sys.link(&format!("{device}/physfn")).is_some();
+        if !details {
+            continue;
+        }
+        netdev.speed_mbps = speed(sys, &class, netdev);
         netdev.vfs = sys
             .optional(&format!("{device}/sriov_numvfs"))
             .and_then(|count| count.parse().ok())
@@ -79,6 +84,7 @@ fn speed(sys: &Tree, class: &str, netdev: &Netdev) -> Seen<u32> {
 /// as permanent.
 pub(crate) fn fallback(
     sys: &Tree,
+    details: bool,
 ) -> std::io::Result<(BTreeMap<String, Netdev>, BTreeMap<String, LinkState>)> {
     let mut netdevs = BTreeMap::new();
     let mut states = BTreeMap::new();
@@ -134,7 +140,7 @@ pub(crate) fn fallback(
         netdevs.insert(name.clone(), netdev);
         states.insert(name, LinkState { up, mtu, ..LinkState::default() });
     }
-    complete(sys, &mut netdevs);
+    complete(sys, details, &mut netdevs);
     Ok((netdevs, states))
 }
 

@@ -82,7 +82,26 @@ impl Session {
         replies: &mut Vec<Vec<u8>>,
     ) -> Result<(), Refusal> {
         let message = encode(kind, dump, self.sequence, generic, attributes)?;
-        self.socket.send(&message, Msg::empty())?;
+        self.converse(&message, replies)
+    }
+
+    /// Sends a request that another codec makes with the sequence number given to it, and collects
+    /// the payloads of its replies.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn dump(
+        &mut self,
+        encode: impl FnOnce(u32) -> Vec<u8>,
+    ) -> Result<Vec<Vec<u8>>, Refusal> {
+        self.sequence += 1;
+        let mut replies = Vec::new();
+        self.converse(&encode(self.sequence), &mut replies)?;
+        Ok(replies)
+    }
+
+    fn converse(&mut self, message: &[u8], replies: &mut Vec<Vec<u8>>) -> Result<(), Refusal> {
+        self.socket.send(message, Msg::empty())?;
         loop {
             let (length, _) = self.socket.recv(&mut self.buffer[..], Msg::empty())?;
             if let Some(end) = decode(&self.buffer[..length.min(BUFFER)], self.sequence, replies) {

@@ -11,7 +11,7 @@ use super::netdevs::pci_ancestor;
 use super::netlink::Refusal;
 use super::nldev;
 use super::tree::{Tree, words};
-use crate::facts::{GidScan, NodeType, PortState, RdmaDevice, RdmaPort, Seen, SoftwareLink};
+use crate::facts::{NodeType, PortState, RdmaDevice, RdmaPort, Scope, Seen, SoftwareLink};
 use crate::values::Software;
 
 const CLASS: &str = "class/infiniband";
@@ -26,7 +26,7 @@ pub(crate) type Held = BTreeMap<String, BTreeSet<IpAddr>>;
 /// All RDMA devices by name.
 pub(crate) fn devices(
     sys: &Tree,
-    scan: &GidScan,
+    scope: &Scope,
     held: Option<&Held>,
     netlink: AskNetlink<'_>,
 ) -> Seen<BTreeMap<String, RdmaDevice>> {
@@ -44,7 +44,7 @@ pub(crate) fn devices(
     }
     let nodes = uverbs(sys);
     for name in names {
-        let device = device(sys, &name, &nodes);
+        let device = device(sys, &name, &nodes, scope.details);
         devices.insert(name, device);
     }
     let undecided = devices
@@ -61,7 +61,8 @@ pub(crate) fn devices(
                 (Some(held), Some(Some(netdev))) => held.get(netdev),
                 _ => None,
             };
-            port.gids = gids::read(sys, &format!("{CLASS}/{name}/ports/{number}"), scan, held);
+            port.gids =
+                gids::read(sys, &format!("{CLASS}/{name}/ports/{number}"), &scope.gids, held);
         }
     }
     Seen::known(devices, sys.name(CLASS))
@@ -90,22 +91,30 @@ fn uverbs(sys: &Tree) -> Result<BTreeMap<String, String>, String> {
         .map_err(|_| format!("{} (absent: ib_uverbs is not loaded)", sys.name(CLASS)))?;
     Ok(names
         .into_iter()
+        // Beside the nodes there is abi_version.
+        .filter(|node| node.starts_with("uverbs"))
         .filter_map(|node| Some((sys.optional(&format!("{CLASS}/{node}/ibdev"))?, node)))
         .collect())
 }
 
-fn device(sys: &Tree, name: &str, nodes: &Result<BTreeMap<String, String>, String>) -> RdmaDevice {
+fn device(
+    sys: &Tree,
+    name: &str,
+    nodes: &Result<BTreeMap<String, String>, String>,
+    details: bool,
+) -> RdmaDevice {
     let class = format!("{CLASS}/{name}");
     let place = sys.link(&class);
     let software_parent = sys.exists(&format!("{class}/parent"));
+    let described = |file: &str| if details { sys.seen(file) } else { Seen::NotAsked };
     let mut device = RdmaDevice {
         node_type: sys.parsed(&format!("{class}/node_type"), node_type),
         protocol: Seen::NotAsked,
         bdf: place.as_deref().and_then(pci_ancestor),
         // Only rxe has a `parent`; how siw is told from hardware is in `complete`.
         software: software_parent.then_some(Software::Rxe),
-        node_guid: sys.seen(&format!("{class}/node_guid")),
-        firmware: sys.seen(&format!("{class}/fw_ver")),
+        node_guid: described(&format!("{class}/node_guid")),
+        firmware: described(&format!("{class}/fw_ver")),
         uverbs: match nodes {
             Ok(nodes) => Seen::known(nodes.get(name).cloned(), sys.name("class/infiniband_verbs")),
             Err(absent) => Seen::known(None, absent.clone()),
@@ -114,13 +123,13 @@ fn device(sys: &Tree, name: &str, nodes: &Result<BTreeMap<String, String>, Strin
     };
     for number in sys.names(&format!("{class}/ports")).unwrap_or_default() {
         if let Ok(number) = number.parse::<u32>() {
-            device.ports.insert(number, port(sys, &format!("{class}/ports/{number}")));
+            device.ports.insert(number, port(sys, &format!("{class}/ports/{number}"), details));
         }
     }
     device
 }
 
-fn port(sys: &Tree, place: &str) -> RdmaPort {
+fn port(sys: &Tree, place: &str, details: bool) -> RdmaPort {
     RdmaPort {
         netdev: Seen::NotAsked,
         link_layer: sys.parsed(&format!("{place}/link_layer"), |text| {
@@ -136,10 +145,14 @@ fn port(sys: &Tree, place: &str) -> RdmaPort {
                 _ => return None,
             })
         }),
-        physical_state: sys.parsed(&format!("{place}/phys_state"), |text| {
-            numbered(text).map(|(_, word)| word.to_owned())
-        }),
-        rate: sys.seen(&format!("{place}/rate")),
+        physical_state: if details {
+            sys.parsed(&format!("{place}/phys_state"), |text| {
+                numbered(text).map(|(_, word)| word.to_owned())
+            })
+        } else {
+            Seen::NotAsked
+        },
+        rate: if details { sys.seen(&format!("{place}/rate")) } else { Seen::NotAsked },
         gids: Seen::NotAsked,
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::facts::{Gid, GidType, Protocol};
+use crate::facts::{Gid, GidScan, GidType, Protocol};
 use crate::host::linux::fixture::Fixture;
 
 const PCI: &str = "pci0000:00/0000:00:01.0/0000:02:00.0";
@@ -9,8 +9,13 @@ fn deaf(_: Vec<String>) -> Result<BTreeMap<String, nldev::Device>, Refusal> {
     Err(Refusal::said("Protocol not supported (EPROTONOSUPPORT)"))
 }
 
+/// Details, and these GIDs.
+fn scope(scan: &GidScan) -> Scope {
+    Scope { details: true, gids: scan.clone(), ..Scope::default() }
+}
+
 fn one(fixture: &Fixture, scan: &GidScan, netlink: AskNetlink<'_>, name: &str) -> RdmaDevice {
-    let seen = devices(&fixture.sys(), scan, None, netlink);
+    let seen = devices(&fixture.sys(), &scope(scan), None, netlink);
     seen.get().expect("devices").get(name).expect("the device").clone()
 }
 
@@ -93,7 +98,7 @@ fn rxe_is_known_by_its_parent_and_has_no_pci_function() {
         seen.uverbs.source(),
         "/sys/class/infiniband_verbs (absent: ib_uverbs is not loaded)"
     );
-    let all = devices(&fixture.sys(), &GidScan::None, None, &deaf);
+    let all = devices(&fixture.sys(), &scope(&GidScan::None), None, &deaf);
     let link = SoftwareLink { netdev: "ens1f0".to_owned(), kind: Software::Rxe };
     assert_eq!(software(&all).get(), Some(&BTreeSet::from([link])));
 }
@@ -177,7 +182,7 @@ fn a_table_that_cannot_hold_the_address_is_only_sampled() {
     fixture.gid("rdmap2s0f0", 9, "fe80:0000:0000:0000:b696:91ff:fe00:000a", "RoCE v2", "ens1f0");
     let scan = GidScan::Until(BTreeSet::from([IpAddr::from([100, 0, 1, 10])]));
     let held = Held::from([("ens1f0".to_owned(), BTreeSet::new())]);
-    let seen = devices(&fixture.sys(), &scan, Some(&held), &deaf);
+    let seen = devices(&fixture.sys(), &scope(&scan), Some(&held), &deaf);
     assert_eq!(seen.get().expect("devices")["rdmap2s0f0"].ports[&1].gids.get(), Some(&vec![]));
 }
 
@@ -186,7 +191,7 @@ fn a_host_without_rdma_is_known_to_have_none_and_is_not_asked_over_netlink() {
     let fixture = Fixture::new();
     fixture.directory("sys/class/net");
     let ask = |_| panic!("asked, which may load ib_core");
-    let seen = devices(&fixture.sys(), &GidScan::All, None, &ask);
+    let seen = devices(&fixture.sys(), &scope(&GidScan::All), None, &ask);
     assert_eq!(
         seen,
         Seen::known(BTreeMap::new(), "/sys/class/infiniband (absent: ib_core is not loaded)")

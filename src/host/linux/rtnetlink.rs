@@ -1,11 +1,13 @@
-//! rtnetlink behind a synchronous face: the only file that knows of an asynchronous runtime.
+//! rtnetlink behind a synchronous face: the only file that knows of an asynchronous runtime, which
+//! carries the changes.
 //!
-//! Each call has a thread and a runtime of its own, so that it can be made from anywhere and ends at
-//! its deadline even if the kernel does not answer.
+//! Each call runs in a thread of its own, so that it can be made from anywhere and ends at its
+//! deadline even if the kernel does not answer.
 
 use futures_util::StreamExt;
+use neli::consts::socket::NlFamily;
 use rtnetlink::packet_core::{
-    NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload, ParseableParametrized,
 };
 use rtnetlink::packet_route::address::AddressMessage;
 use rtnetlink::packet_route::link::{LinkAttribute, LinkExtentMask, LinkMessage};
@@ -16,7 +18,7 @@ use rtnetlink::{Handle, new_connection};
 
 use super::deadline::{CHANGE, READ, within};
 use super::message::error_text;
-use super::netlink::Refusal;
+use super::netlink::{Refusal, Session};
 
 /// All links, addresses and routes of this network namespace.
 #[derive(Debug, Default)]
@@ -26,40 +28,82 @@ pub(crate) struct Tables {
     pub(crate) routes: Vec<RouteMessage>,
 }
 
-/// Reads the tables, one dump each.
+/// How often a dump is asked for that a change of the tables interrupts.
+const ATTEMPTS: usize = 3;
+
+/// Reads the tables, one dump each: rtnetlink's messages over a plain socket. A look is frequent,
+/// and the runtime alone would cost it as much as all four dumps.
 pub(crate) fn tables() -> Result<Tables, Refusal> {
-    converse(READ, |mut handle| async move {
-        let mut tables = Tables::default();
+    within(READ, || {
+        let mut session = Session::open(NlFamily::Route)?;
         let mut all = LinkMessage::default();
         // Without it the kernel adds some 300 bytes of counters to each link.
         all.attributes.push(LinkAttribute::ExtMask(vec![LinkExtentMask::SkipStats]));
-        let mut dumps = vec![
-            RouteNetlinkMessage::GetLink(all),
-            RouteNetlinkMessage::GetAddress(AddressMessage::default()),
-        ];
+        let mut tables = Tables::default();
+        for reply in dump(&mut session, &RouteNetlinkMessage::GetLink(all))? {
+            tables.links.extend(match reply {
+                RouteNetlinkMessage::NewLink(link) => Some(link),
+                _ => None,
+            });
+        }
+        let addresses = RouteNetlinkMessage::GetAddress(AddressMessage::default());
+        for reply in dump(&mut session, &addresses)? {
+            tables.addresses.extend(match reply {
+                RouteNetlinkMessage::NewAddress(address) => Some(address),
+                _ => None,
+            });
+        }
         for family in [AddressFamily::Inet, AddressFamily::Inet6] {
             let mut routes = RouteMessage::default();
             routes.header.address_family = family;
-            dumps.push(RouteNetlinkMessage::GetRoute(routes));
-        }
-        for dump in dumps {
-            for reply in request(&mut handle, dump, NLM_F_REQUEST | NLM_F_DUMP).await? {
-                match reply {
-                    RouteNetlinkMessage::NewLink(link) => tables.links.push(link),
-                    RouteNetlinkMessage::NewAddress(address) => tables.addresses.push(address),
-                    RouteNetlinkMessage::NewRoute(route) => tables.routes.push(route),
-                    _ => {}
-                }
+            for reply in dump(&mut session, &RouteNetlinkMessage::GetRoute(routes))? {
+                tables.routes.extend(match reply {
+                    RouteNetlinkMessage::NewRoute(route) => Some(route),
+                    _ => None,
+                });
             }
         }
         Ok(tables)
     })
+    .unwrap_or_else(|late| Err(Refusal::said(late.to_string())))
+}
+
+/// One dump, decoded.
+fn dump(
+    session: &mut Session,
+    request: &RouteNetlinkMessage,
+) -> Result<Vec<RouteNetlinkMessage>, Refusal> {
+    let mut refusal = Refusal::said("not asked");
+    for _ in 0..ATTEMPTS {
+        match session.dump(|sequence| encode(request, sequence)) {
+            Ok(replies) => return replies.iter().map(|reply| decode(request, reply)).collect(),
+            Err(error) if error.errno.is_some() => return Err(error),
+            Err(interrupted) => refusal = interrupted,
+        }
+    }
+    Err(refusal)
+}
+
+fn encode(request: &RouteNetlinkMessage, sequence: u32) -> Vec<u8> {
+    let mut message = NetlinkMessage::from(request.clone());
+    message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+    message.header.sequence_number = sequence;
+    message.finalize();
+    let mut bytes = vec![0; message.buffer_len()];
+    message.serialize(&mut bytes);
+    bytes
+}
+
+fn decode(request: &RouteNetlinkMessage, reply: &[u8]) -> Result<RouteNetlinkMessage, Refusal> {
+    // linux/rtnetlink.h: each RTM_GET* is answered with the RTM_NEW* two before it.
+    RouteNetlinkMessage::parse_with_param(reply, request.message_type() - 2)
+        .map_err(|error| Refusal::said(format!("the kernel's reply is not understood: {error}")))
 }
 
 /// Makes one change; `flags` beside REQUEST and ACK.
 pub(crate) fn change(message: RouteNetlinkMessage, flags: u16) -> Result<(), Refusal> {
     converse(CHANGE, move |mut handle| async move {
-        request(&mut handle, message, NLM_F_REQUEST | NLM_F_ACK | flags).await.map(drop)
+        request(&mut handle, message, NLM_F_REQUEST | NLM_F_ACK | flags).await
     })
 }
 
@@ -73,31 +117,19 @@ async fn request(
     handle: &mut Handle,
     message: RouteNetlinkMessage,
     flags: u16,
-) -> Result<Vec<RouteNetlinkMessage>, Refusal> {
+) -> Result<(), Refusal> {
     let mut message = NetlinkMessage::from(message);
     message.header.flags = flags;
     let mut answers =
         handle.request(message).map_err(|_| Refusal::said("the netlink socket is closed"))?;
-    let mut replies = Vec::new();
     while let Some(answer) = answers.next().await {
-        match answer.payload {
-            NetlinkPayload::InnerMessage(reply) => replies.push(reply),
-            NetlinkPayload::Error(error) if error.code.is_some() => {
-                return Err(Refusal::of(
-                    error.raw_code().wrapping_neg(),
-                    error_text(&error.header),
-                ));
-            }
-            NetlinkPayload::Done(done) if done.code != 0 => {
-                return Err(Refusal::of(done.code.wrapping_neg(), None));
-            }
-            NetlinkPayload::Overrun(_) => {
-                return Err(Refusal::said("the kernel's list did not fit the socket's buffer"));
-            }
-            _ => {}
+        if let NetlinkPayload::Error(error) = answer.payload
+            && error.code.is_some()
+        {
+            return Err(Refusal::of(error.raw_code().wrapping_neg(), error_text(&error.header)));
         }
     }
-    Ok(replies)
+    Ok(())
 }
 
 /// Opens a connection for one conversation and bounds its time.

@@ -1,5 +1,7 @@
 //! The kernel and this process: release, whether modules may be loaded, capabilities.
 
+use std::ffi::OsStr;
+
 use super::tree::Tree;
 use crate::facts::{Privilege, Seen};
 
@@ -7,14 +9,18 @@ use crate::facts::{Privilege, Seen};
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_MODULE: u32 = 16;
 
-/// Host name (`uname -n`).
-pub(crate) fn host(proc: &Tree) -> String {
-    proc.text("sys/kernel/hostname").unwrap_or_default()
+/// Host name and kernel release (`uname -nr`).
+pub(crate) fn uname() -> (String, String) {
+    let words = |text: &OsStr| text.to_string_lossy().into_owned();
+    nix::sys::utsname::uname()
+        .map(|uname| (words(uname.nodename()), words(uname.release())))
+        .unwrap_or_default()
 }
 
-/// Kernel release (`uname -r`).
-pub(crate) fn release(proc: &Tree) -> String {
-    proc.text("sys/kernel/osrelease").unwrap_or_default()
+/// The same from files.
+pub(crate) fn uname_in(proc: &Tree) -> (String, String) {
+    let text = |file: &str| proc.text(file).unwrap_or_default();
+    (text("sys/kernel/hostname"), text("sys/kernel/osrelease"))
 }
 
 /// `/proc/sys/kernel/modules_disabled`; the file is absent in a kernel without modules.

@@ -4,31 +4,25 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::Roots;
+use super::{Roots, ld_cache};
 use crate::facts::{Seen, Userspace};
 
 /// `ld.so.conf` may include others; a loop of includes ends here.
 const DEEPEST_INCLUDE: usize = 4;
 
+const LIBRARIES: [&str; 2] = ["libibverbs.so.1", "librdmacm.so.1"];
+
 /// Looks for the files. A file that is not there is known not to be there.
 pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
-    let directories = library_directories(roots);
-    let library = |name: &str| {
-        directories
-            .iter()
-            .map(|directory| directory.join(name))
-            .find(|path| path.exists())
-            .map(|path| shown(roots, &path))
-    };
-    let mut found = Userspace {
-        libibverbs: library("libibverbs.so.1"),
-        librdmacm: library("librdmacm.so.1"),
-        ..Userspace::default()
-    };
+    let Libraries { verbs, rdmacm, directories, source } =
+        cached(roots).unwrap_or_else(|| searched(roots));
+    let path = |path: Option<PathBuf>| path.map(|path| shown(roots, &path));
+    let mut found =
+        Userspace { libibverbs: path(verbs), librdmacm: path(rdmacm), ..Userspace::default() };
     for directory in &directories {
         let mut providers = names(&directory.join("libibverbs"));
         // Those of rdma-core before 13 lie beside the library; reading the whole directory is not cheap.
-        if providers.is_empty() && directory.join("libibverbs.so.1").exists() {
+        if providers.is_empty() && directory.join(LIBRARIES[0]).exists() {
             providers = names(directory);
         }
         found.providers.extend(
@@ -43,10 +37,40 @@ pub(crate) fn read(roots: &Roots) -> Seen<Userspace> {
         }
     }
     found.nodes = names(&roots.dev.join("infiniband")).into_iter().collect();
-    Seen::known(
-        found,
-        "/etc/ld.so.conf and the loader's directories, /etc/libibverbs.d, /dev/infiniband",
-    )
+    Seen::known(found, format!("{source}, /etc/libibverbs.d, /dev/infiniband"))
+}
+
+/// The libraries, and where providers may be.
+struct Libraries {
+    verbs: Option<PathBuf>,
+    rdmacm: Option<PathBuf>,
+    directories: Vec<PathBuf>,
+    source: &'static str,
+}
+
+/// The loader's choice: libibverbs opens its providers below the directory that it is in itself.
+/// None unless both are in the loader's list and where the list says.
+fn cached(roots: &Roots) -> Option<Libraries> {
+    let found = ld_cache::find(&roots.etc.join("ld.so.cache"), &LIBRARIES)?;
+    let library = |name: &str| {
+        let path = roots.library_root.join(found.get(name)?.trim_start_matches('/'));
+        path.exists().then_some(path)
+    };
+    let (verbs, rdmacm) = (library(LIBRARIES[0])?, library(LIBRARIES[1])?);
+    let directories = vec![verbs.parent()?.to_owned()];
+    let source = "/etc/ld.so.cache";
+    Some(Libraries { verbs: Some(verbs), rdmacm: Some(rdmacm), directories, source })
+}
+
+/// Without the loader's list: every directory that it would search.
+fn searched(roots: &Roots) -> Libraries {
+    let directories = library_directories(roots);
+    let library = |name: &str| {
+        directories.iter().map(|directory| directory.join(name)).find(|path| path.exists())
+    };
+    let (verbs, rdmacm) = (library(LIBRARIES[0]), library(LIBRARIES[1]));
+    let source = "/etc/ld.so.conf and the loader's directories";
+    Libraries { verbs, rdmacm, directories, source }
 }
 
 /// Where the loader looks: the lists of ld.so.conf, then its own directories.

@@ -49,3 +49,31 @@ fn a_host_without_any_of_it_and_one_whose_includes_go_in_circles_are_read() {
         .file("etc/x/a.conf", "include x/*.conf");
     assert_eq!(read_fixture(&fixture), Userspace::default());
 }
+
+#[test]
+fn the_loaders_list_says_which_library_and_so_which_providers_count() {
+    let fixture = Fixture::new();
+    fixture
+        .bytes(
+            "etc/ld.so.cache",
+            &ld_cache::tests::cache(&[
+                (0x0303, "libibverbs.so.1", "/opt/rdma/lib/libibverbs.so.1"),
+                (0x0303, "librdmacm.so.1", "/opt/rdma/lib/librdmacm.so.1"),
+            ]),
+        )
+        .file("opt/rdma/lib/libibverbs.so.1", "")
+        .file("opt/rdma/lib/libibverbs/libmlx5-rdmav34.so", "")
+        .file("usr/lib64/libibverbs.so.1", "")
+        .file("usr/lib64/libibverbs/libirdma-rdmav34.so", "");
+    let partly = read_fixture(&fixture);
+    assert_eq!(
+        partly.libibverbs.as_deref(),
+        Some("/usr/lib64/libibverbs.so.1"),
+        "a list that names a file which is gone is not believed"
+    );
+    fixture.file("opt/rdma/lib/librdmacm.so.1", "");
+    let found = read_fixture(&fixture);
+    assert_eq!(found.libibverbs.as_deref(), Some("/opt/rdma/lib/libibverbs.so.1"));
+    assert_eq!(found.librdmacm.as_deref(), Some("/opt/rdma/lib/librdmacm.so.1"));
+    assert_eq!(found.providers, BTreeSet::from(["libmlx5-rdmav34.so".to_owned()]));
+}
