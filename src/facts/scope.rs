@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// What a look has to read. The default reads links, addresses, routes and the RDMA devices
+/// What a look has to read. The default reads links, addresses and the RDMA devices
 /// without their GIDs: what every command needs and what costs next to nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// Modules whose state in `/sys/module` is read.
     pub modules: BTreeSet<String>,
-    /// What describes ports and modules and explains a verdict: speed, NUMA node, virtual functions,
+    /// What describes ports and modules, explains a verdict and is needed to undo a change: routes (a
+    /// router has a million), speed, NUMA node, virtual functions,
     /// firmware, GUIDs, rates, builds and holders of modules, whether modules may be loaded, privilege.
     pub details: bool,
     /// Modules whose file on disk is opened.

@@ -26,7 +26,7 @@ const STACKED: [&str; 5] = ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"];
 pub(crate) struct Links {
     pub(crate) netdevs: BTreeMap<String, Netdev>,
     pub(crate) states: BTreeMap<String, LinkState>,
-    pub(crate) routes: BTreeSet<Route>,
+    pub(crate) routes: Option<BTreeSet<Route>>,
     /// Where packets go, for finding the interface that carries something.
     pub(crate) paths: Vec<Path>,
 }
@@ -57,10 +57,10 @@ pub(crate) fn decode(tables: &Tables) -> Links {
             state.addresses.insert(address);
         }
     }
-    for message in &tables.routes {
-        links.paths.extend(paths(message, &names));
-        links.routes.extend(route(message, &names));
-    }
+    links.routes = tables.routes.as_ref().map(|messages| {
+        links.paths = messages.iter().flat_map(|message| paths(message, &names)).collect();
+        messages.iter().filter_map(|message| route(message, &names)).collect()
+    });
     links
 }
 

@@ -16,7 +16,7 @@ use crate::verbs;
 impl Linux {
     fn links(&self, scope: &Scope) -> Result<Links, String> {
         if self.kernel {
-            match rtnetlink::tables() {
+            match rtnetlink::tables(scope.details || scope.lifelines) {
                 Ok(tables) => {
                     let mut links = links::decode(&tables);
                     netdevs::complete(&self.sys, scope.details, &mut links.netdevs);
@@ -34,7 +34,9 @@ impl Linux {
             Ok(links) => {
                 facts.identity.netdevs = Seen::known(links.netdevs.clone(), links::SOURCE);
                 facts.state.links = Seen::known(links.states.clone(), links::SOURCE);
-                facts.state.routes = Seen::known(links.routes.clone(), links::SOURCE);
+                if let Some(routes) = &links.routes {
+                    facts.state.routes = Seen::known(routes.clone(), links::SOURCE);
+                }
                 return links;
             }
             Err(why) => why,

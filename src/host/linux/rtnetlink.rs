@@ -20,12 +20,12 @@ use super::deadline::{CHANGE, READ, within};
 use super::message::error_text;
 use super::netlink::{Refusal, Session};
 
-/// All links, addresses and routes of this network namespace.
+/// All links and addresses of this network namespace, and its routes where they are asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     pub(crate) links: Vec<LinkMessage>,
     pub(crate) addresses: Vec<AddressMessage>,
-    pub(crate) routes: Vec<RouteMessage>,
+    pub(crate) routes: Option<Vec<RouteMessage>>,
 }
 
 /// How often a dump is asked for that a change of the tables interrupts.
@@ -33,8 +33,8 @@ const ATTEMPTS: usize = 3;
 
 /// Reads the tables, one dump each: rtnetlink's messages over a plain socket. A look is frequent,
 /// and the runtime alone would cost it as much as all four dumps.
-pub(crate) fn tables() -> Result<Tables, Refusal> {
-    within(READ, || {
+pub(crate) fn tables(with_routes: bool) -> Result<Tables, Refusal> {
+    within(READ, move || {
         let mut session = Session::open(NlFamily::Route)?;
         let mut all = LinkMessage::default();
         // Without it the kernel adds some 300 bytes of counters to each link.
@@ -53,19 +53,27 @@ pub(crate) fn tables() -> Result<Tables, Refusal> {
                 _ => None,
             });
         }
-        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
-            let mut routes = RouteMessage::default();
-            routes.header.address_family = family;
-            for reply in dump(&mut session, &RouteNetlinkMessage::GetRoute(routes))? {
-                tables.routes.extend(match reply {
-                    RouteNetlinkMessage::NewRoute(route) => Some(route),
-                    _ => None,
-                });
-            }
+        if with_routes {
+            tables.routes = Some(routes(&mut session)?);
         }
         Ok(tables)
     })
     .unwrap_or_else(|late| Err(Refusal::said(late.to_string())))
+}
+
+fn routes(session: &mut Session) -> Result<Vec<RouteMessage>, Refusal> {
+    let mut routes = Vec::new();
+    for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+        let mut wanted = RouteMessage::default();
+        wanted.header.address_family = family;
+        for reply in dump(session, &RouteNetlinkMessage::GetRoute(wanted))? {
+            routes.extend(match reply {
+                RouteNetlinkMessage::NewRoute(route) => Some(route),
+                _ => None,
+            });
+        }
+    }
+    Ok(routes)
 }
 
 /// One dump, decoded.

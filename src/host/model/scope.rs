@@ -45,12 +45,43 @@ pub(super) fn seen(machine: &Machine, scope: &Scope) -> Facts {
     if !scope.lifelines {
         evidence.lifelines = Seen::NotAsked;
     }
+    if !scope.details {
+        without_details(&mut facts);
+        if !scope.lifelines {
+            facts.state.routes = Seen::NotAsked;
+        }
+    }
     for device in facts.identity.rdma.get_mut().into_iter().flat_map(|rdma| rdma.values_mut()) {
         for port in device.ports.values_mut() {
             scan(&mut port.gids, &scope.gids);
         }
     }
     facts
+}
+
+fn without_details(facts: &mut Facts) {
+    let evidence = &mut facts.evidence;
+    evidence.modules_disabled = Seen::NotAsked;
+    evidence.lockdown = Seen::NotAsked;
+    evidence.privilege = Seen::NotAsked;
+    for build in evidence.builds.values_mut().filter_map(Seen::get_mut) {
+        build.srcversion = None;
+        build.refcount = None;
+        build.holders.clear();
+    }
+    for netdev in facts.identity.netdevs.get_mut().into_iter().flat_map(|all| all.values_mut()) {
+        netdev.speed_mbps = Seen::NotAsked;
+        netdev.numa_node = Seen::NotAsked;
+        netdev.vfs = 0;
+    }
+    for device in facts.identity.rdma.get_mut().into_iter().flat_map(|rdma| rdma.values_mut()) {
+        device.node_guid = Seen::NotAsked;
+        device.firmware = Seen::NotAsked;
+        for port in device.ports.values_mut() {
+            port.physical_state = Seen::NotAsked;
+            port.rate = Seen::NotAsked;
+        }
+    }
 }
 
 fn scan(gids: &mut Seen<Vec<Gid>>, how_far: &GidScan) {
