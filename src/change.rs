@@ -10,7 +10,9 @@ mod inverse;
 #[cfg(test)]
 mod tests;
 
-pub use drivers::{network_drivers_of, rdma_module_of, rdma_modules, software_of_module};
+pub use drivers::{
+    network_drivers_of, rdma_module_of, rdma_modules, rdma_modules_of, software_of_module,
+};
 pub use holds::same_parameter_value;
 pub(crate) use holds::{kernel_integer, unquoted};
 pub(crate) use inverse::{in_subnet, same_subnet};

@@ -26,9 +26,18 @@ pub fn network_drivers_of(module: &str) -> &'static [&'static str] {
     SERVED.iter().find(|(name, _)| *name == module).map_or(&[], |(_, drivers)| drivers)
 }
 
-/// The RDMA module in use for a network driver.
+/// The RDMA module for a network driver; of several, today's.
 pub fn rdma_module_of(network_driver: &str) -> Option<&'static str> {
-    SERVED.iter().find(|(_, drivers)| drivers.contains(&network_driver)).map(|(name, _)| *name)
+    rdma_modules_of(network_driver).next()
+}
+
+/// Every RDMA module for a network driver, today's first: an X722 has irdma, before 5.14 i40iw.
+pub fn rdma_modules_of(network_driver: &str) -> impl Iterator<Item = &'static str> {
+    let network_driver = network_driver.to_owned();
+    SERVED
+        .iter()
+        .filter(move |(_, drivers)| drivers.contains(&network_driver.as_str()))
+        .map(|(name, _)| *name)
 }
 
 /// The kind of software device that a module makes.

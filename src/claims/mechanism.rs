@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use super::{Judgement, Port, Refusal, Remedy};
 use crate::change::{
-    Change, network_drivers_of, rdma_module_of, rdma_modules, same_parameter_value,
-    software_of_module,
+    Change, network_drivers_of, rdma_module_of, rdma_modules, rdma_modules_of,
+    same_parameter_value, software_of_module,
 };
-use crate::facts::{Facts, Netdev, Scope};
+use crate::facts::{Facts, ModuleState, Netdev, Scope};
 use crate::values::Mode;
 
 /// What a look must read for choosing a mode and for reloading a module.
@@ -36,7 +36,8 @@ pub fn is_reloadable(module: &str) -> bool {
     rdma_modules().any(|one| one == module)
 }
 
-/// The module that makes this port's RDMA device; none for a driver that is not in the table.
+/// The module that makes this port's RDMA device, of several the one that is loaded or installed;
+/// none for a driver that is not in the table.
 ///
 /// # Errors
 /// The judgement to give where the port is not found.
@@ -44,7 +45,14 @@ pub fn driver_of(port: &Port, facts: &Facts) -> Result<Option<&'static str>, Jud
     if let Some(kind) = port.software() {
         return Ok(Some(kind.module()));
     }
-    Ok(hardware(port, facts)?.driver.as_deref().and_then(rdma_module_of))
+    let Some(driver) = hardware(port, facts)?.driver.as_deref() else { return Ok(None) };
+    let loaded = |module: &&str| facts.module(module).is_some_and(|state| state.loaded);
+    let on_disk = |module: &&str| {
+        let file = facts.evidence.module_files.get(*module).and_then(|file| file.get());
+        file.is_some_and(Option::is_some)
+    };
+    let of = || rdma_modules_of(driver);
+    Ok(of().find(loaded).or_else(|| of().find(on_disk)).or_else(|| of().next()))
 }
 
 /// The network interface whose driver makes this port's RDMA device: the one below a VLAN, a member
@@ -100,6 +108,12 @@ pub fn reload(facts: &Facts, module: &str, parameter: &str, value: &str) -> Vec<
     let mut parameters =
         facts.module(module).map(|state| state.parameters.clone()).unwrap_or_default();
     parameters.insert(parameter.to_owned(), value.to_owned());
+    // The newer mask by PCI function would make RoCE of what roce_ena=0 makes iWARP.
+    if (parameter, value) == ("roce_ena", "0")
+        && let Some(mask) = parameters.get_mut("roce_port_cfg")
+    {
+        "0".clone_into(mask);
+    }
     let configfs = facts.state.configfs.get();
     // A directory below its own configfs subsystem keeps the module loaded, so it goes first.
     let own = format!("{module}/");
@@ -175,7 +189,7 @@ pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
         return Remedy::None;
     };
     match state.parameters.get("roce_ena") {
-        Some(now) if same_parameter_value(value, now) => Remedy::None,
+        Some(now) if same_parameter_value(value, now) && !masked(mode, state) => Remedy::None,
         Some(_) => Remedy::Changes(reload(facts, module, "roce_ena", value)),
         None => match device.bdf {
             Some(bdf) => by_devlink(mode, &format!("pci/{bdf}"), facts),
@@ -187,6 +201,13 @@ pub fn towards(mode: Mode, port: &Port, facts: &Facts) -> Remedy {
             }),
         },
     }
+}
+
+/// Whether `roce_port_cfg`, a mask by PCI function, makes RoCE of ports that are wanted in iWARP: it
+/// counts while `roce_ena` is 0.
+fn masked(mode: Mode, irdma: &ModuleState) -> bool {
+    let mask = irdma.parameters.get("roce_port_cfg");
+    mode == Mode::Iwarp && mask.is_some_and(|mask| !same_parameter_value(mask, "0"))
 }
 
 /// The other mode off first: the driver refuses to have both on.

@@ -51,8 +51,16 @@ impl Guard {
     /// Why an undo may not make this change. Users may have come since the module was loaded.
     pub fn refusal_of_undo(&self, change: &Change, look: &dyn Look) -> Option<Refusal> {
         let Change::RemoveModule { module } = change else { return None };
-        let facts = look.look(&self.scope()).ok()?;
-        self.in_use(module, &facts)
+        match look.look(&self.scope()) {
+            Ok(facts) => self.in_use(module, &facts),
+            Err(_) if self.force_reload => None,
+            Err(error) => Some(Refusal {
+                what: format!("{module} is not removed"),
+                why: format!("who uses RDMA here could not be told: {error}"),
+                fix: "look for its users and remove it by hand, or force it with --force-reload"
+                    .to_owned(),
+            }),
+        }
     }
 
     /// What an `apply` needs and this process does not have.

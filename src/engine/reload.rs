@@ -60,18 +60,20 @@ pub(super) fn one_way(module: &str, facts: &Facts) -> Option<Refusal> {
             );
         }
     }
-    let build = evidence.builds.get(module).and_then(|seen| seen.get());
-    if let Some(build) = build {
-        if build.builtin {
-            return refuse(format!("{module} is built into the kernel"), "use its boot parameters");
-        }
-        if !build.holders.is_empty() {
-            let holders: Vec<&str> = build.holders.iter().map(String::as_str).collect();
-            return refuse(
-                format!("it is held by {} (/sys/module/{module}/holders)", holders.join(", ")),
-                "remove what holds it first",
-            );
-        }
+    let seen = evidence.builds.get(module);
+    let Some(build) = seen.and_then(|seen| seen.get()) else {
+        let why = seen.map_or("not asked in this look".to_owned(), |seen| seen.why_not());
+        return refuse(format!("what runs is unknown: {why}"), "run it as root");
+    };
+    if build.builtin {
+        return refuse(format!("{module} is built into the kernel"), "use its boot parameters");
+    }
+    if !build.holders.is_empty() {
+        let holders: Vec<&str> = build.holders.iter().map(String::as_str).collect();
+        return refuse(
+            format!("it is held by {} (/sys/module/{module}/holders)", holders.join(", ")),
+            "remove what holds it first",
+        );
     }
     let seen = evidence.module_files.get(module);
     let file = match seen.and_then(|seen| seen.get()) {
@@ -113,16 +115,19 @@ pub(super) fn one_way(module: &str, facts: &Facts) -> Option<Refusal> {
             "sign the module with a key that the kernel trusts",
         );
     }
-    let running = build.and_then(|build| build.srcversion.as_deref());
-    match (running, file.srcversion.as_deref()) {
-        (Some(running), Some(disk)) if running != disk => refuse(
-            format!(
-                "{} (srcversion {disk}) is not the module that runs (srcversion {running}); it may \
-                 not fit the drivers that are loaded",
-                file.path
-            ),
-            "reboot, so that all drivers are of the installed release",
-        ),
-        _ => None,
+    // Both have one or none has: the kernel writes it when it builds the module.
+    let (running, disk) = (build.srcversion.as_deref(), file.srcversion.as_deref());
+    if running == disk {
+        return None;
     }
+    refuse(
+        format!(
+            "{} (srcversion {}) is not the module that runs (srcversion {}); it may not fit the \
+             drivers that are loaded",
+            file.path,
+            disk.unwrap_or("none"),
+            running.unwrap_or("none")
+        ),
+        "reboot, so that all drivers are of the installed release",
+    )
 }

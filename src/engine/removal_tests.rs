@@ -3,7 +3,7 @@
 use super::*;
 use crate::change::Change;
 use crate::claims::{Depth, Port, for_host};
-use crate::facts::{ModuleState, Seen};
+use crate::facts::{ModuleState, Scope, Seen};
 use crate::host::model::hosts;
 use crate::profile::Profile;
 
@@ -117,4 +117,100 @@ fn a_module_is_not_removed_while_it_is_unknown_which_ports_would_go() {
         let refusal = Guard::default().refusal(&change, &facts).map(|refusal| refusal.why);
         assert_eq!(refusal.as_deref(), Some(why));
     }
+}
+
+#[test]
+fn a_module_is_not_removed_while_it_is_unknown_what_runs_or_when_the_file_is_another_build() {
+    let why = |change: &dyn Fn(&mut Facts)| {
+        let mut facts = hosts::s1(1);
+        change(&mut facts);
+        reload::one_way("irdma", &facts).map(|refusal| refusal.why)
+    };
+    assert_eq!(why(&|_| {}), None);
+    let unknown = |facts: &mut Facts| {
+        let denied = Seen::unknown("Permission denied (EACCES)", "/sys/module/irdma");
+        facts.evidence.builds.insert("irdma".to_owned(), denied);
+    };
+    assert_eq!(
+        why(&unknown).as_deref(),
+        Some("what runs is unknown: /sys/module/irdma: Permission denied (EACCES)")
+    );
+    let other = |facts: &mut Facts| {
+        let build = facts.evidence.builds.get_mut("irdma").and_then(Seen::get_mut);
+        build.expect("the build").srcversion = None;
+    };
+    let told = why(&other).expect("a refusal");
+    assert!(told.contains("is not the module that runs (srcversion none)"), "{told}");
+}
+
+#[test]
+fn an_undo_does_not_remove_a_module_whose_users_could_not_be_looked_for() {
+    /// A host that cannot be looked at.
+    struct Dark;
+    impl Look for Dark {
+        fn look(&self, _: &Scope) -> Result<Facts, LookError> {
+            Err(LookError { what: "the host".to_owned(), why: "no memory".to_owned() })
+        }
+        fn host(&self) -> Result<String, LookError> {
+            Ok("server1".to_owned())
+        }
+        fn now(&self) -> std::time::Duration {
+            std::time::Duration::ZERO
+        }
+        fn pause(&self, _: std::time::Duration) {}
+    }
+    let change = Change::RemoveModule { module: "irdma".to_owned() };
+    let refused = |guard: Guard| guard.refusal_of_undo(&change, &Dark).map(|refusal| refusal.why);
+    assert_eq!(
+        refused(Guard::default()).as_deref(),
+        Some("who uses RDMA here could not be told: cannot read the host: no memory")
+    );
+    assert_eq!(refused(Guard { force_reload: true, ..Guard::default() }), None);
+}
+
+#[test]
+fn an_x722_whose_rdma_module_is_i40iw_is_not_told_to_load_irdma() {
+    let mut facts = hosts::s1(1);
+    let port = facts.identity.netdevs.get_mut().and_then(|all| all.get_mut("ens1f0"));
+    port.expect("ens1f0").driver = Some("i40e".to_owned());
+    let module = |facts: &Facts| {
+        let text = "version: 1\ninterfaces:\n  - {name: ens1f0, rdma: {mode: iwarp}}\n";
+        let profile = Profile::parse(text.as_bytes(), "test.yaml")
+            .and_then(|profile| profile.for_host("server1"))
+            .unwrap_or_else(|error| panic!("{error}"));
+        let port = Port { wish: profile.interfaces[0].clone() };
+        crate::claims::mechanism::driver_of(&port, facts).ok().flatten()
+    };
+    assert_eq!(module(&facts), Some("irdma"));
+    let mut loaded = facts.clone();
+    loaded.state.modules.remove("irdma");
+    let state = ModuleState { loaded: true, ..ModuleState::default() };
+    loaded.state.modules.insert("i40iw".to_owned(), Seen::known(state, "/sys/module/i40iw"));
+    assert_eq!(module(&loaded), Some("i40iw"));
+    facts.state.modules.remove("irdma");
+    let file = facts.evidence.module_files.remove("irdma").expect("a file");
+    facts.evidence.module_files.insert("i40iw".to_owned(), file);
+    assert_eq!(module(&facts), Some("i40iw"));
+}
+
+#[test]
+fn iwarp_is_wanted_where_the_mask_by_function_makes_roce_so_the_mask_goes_too() {
+    let mut facts = hosts::s1(1);
+    let irdma = facts.state.modules.get_mut("irdma").and_then(Seen::get_mut).expect("irdma");
+    irdma.parameters.insert("roce_port_cfg".to_owned(), "3".to_owned());
+    irdma.parameters.insert("roce_ena".to_owned(), "0".to_owned());
+    for device in facts.identity.rdma.get_mut().expect("devices").values_mut() {
+        device.node_type = Seen::known(crate::facts::NodeType::Ca, "node_type");
+        device.protocol = Seen::known(crate::facts::Protocol::Roce, "RDMA netlink");
+    }
+    let model = Model::complete(facts);
+    let ended =
+        applied(&model, "version: 1\ninterfaces:\n  - {name: ens1f0, rdma: {mode: iwarp}}\n");
+    assert_eq!(ended.refusals, []);
+    let now = model.facts();
+    let parameters = &now.module("irdma").expect("irdma").parameters;
+    assert_eq!(parameters.get("roce_port_cfg").map(String::as_str), Some("0"));
+    assert_eq!(parameters.get("limits_sel").map(String::as_str), Some("3"));
+    let [(device, _, port)] = now.rdma_of("ens1f0", None)[..] else { panic!("one device") };
+    assert_eq!(now.mode_of(device, port).get(), Some(&crate::values::Mode::Iwarp));
 }

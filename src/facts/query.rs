@@ -253,9 +253,10 @@ fn roce(device: &RdmaDevice, port: u32) -> Seen<Mode> {
             Mode::RoceV2,
             format!("{} (RoCE; {source} is empty yet)", device.node_type.source()),
         ),
-        Some(Seen::Unknown { why, source }) => Seen::known(
-            Mode::RoceV2,
-            format!("{} (RoCE; {source}: {why})", device.node_type.source()),
+        // rxe has no other; of hardware, what the GIDs would tell is not guessed.
+        Some(Seen::Unknown { why, source }) if device.software.is_none() => Seen::unknown(
+            format!("RoCE, and its GIDs would tell which version: {why}"),
+            source.clone(),
         ),
         _ => Seen::known(
             Mode::RoceV2,

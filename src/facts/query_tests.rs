@@ -144,8 +144,14 @@ fn roce_has_the_version_of_its_gids() {
     assert_eq!(mode(gids(&[IbRoceV1])), Seen::known(Mode::RoceV1, "gids; types in gid_attrs"));
     assert_eq!(mode(gids(&[])), Seen::known(Mode::RoceV2, "node_type (RoCE; gids is empty yet)"));
     assert_eq!(mode(Seen::NotAsked), Seen::known(Mode::RoceV2, "node_type (RoCE; GIDs not asked)"));
-    let unreadable = mode(Seen::unknown("Permission denied (EACCES)", "gids"));
-    assert_eq!(unreadable.source(), "node_type (RoCE; gids: Permission denied (EACCES))");
+    let unreadable = Seen::unknown("Permission denied (EACCES)", "gids");
+    assert_eq!(
+        mode(unreadable.clone()).why_not(),
+        "gids: RoCE, and its GIDs would tell which version: Permission denied (EACCES)"
+    );
+    let mut rxe = device(NodeType::Ca, "Ethernet", unreadable);
+    rxe.software = Some(Software::Rxe);
+    assert_eq!(rxe.mode(1).get(), Some(&Mode::RoceV2));
 }
 
 #[test]
