@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::facts::{Facts, Scope};
+use crate::host::linux::spawn_deaf;
 use crate::host::{Look, LookError};
 
 /// A [`Look`] that another thread can be waited for in.
@@ -42,13 +43,11 @@ pub(super) fn within<T: Send + 'static>(
 ) -> Result<T, LookError> {
     let failed = |why: String| LookError { what: what.to_owned(), why };
     let (sender, receiver) = mpsc::channel();
-    std::thread::Builder::new()
-        .name("look".to_owned())
-        .spawn(move || {
-            // Nobody listens any more when the deadline has passed.
-            let _ = sender.send(read());
-        })
-        .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+    spawn_deaf("look", move || {
+        // Nobody listens any more when the deadline has passed.
+        let _ = sender.send(read());
+    })
+    .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
     match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
         Ok(looked) if Instant::now() < end => looked,
         Ok(_) | Err(mpsc::RecvTimeoutError::Timeout) => Err(failed(PASSED.to_owned())),

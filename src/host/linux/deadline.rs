@@ -4,10 +4,13 @@
 //! receive time-out ends them. The call runs in another thread, which is left behind if it hangs, and
 //! serves the next call if it does not.
 
+use std::io;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use nix::sys::signal::{SigSet, SigmaskHow};
 
 /// Reading: the kernel answers these in microseconds.
 pub(crate) const READ: Duration = Duration::from_secs(3);
@@ -59,12 +62,30 @@ fn start() -> Option<Sender<Work>> {
             call();
         }
     };
-    thread::Builder::new().spawn(serve).ok()?;
+    spawn_deaf("kernel", serve).ok()?;
     Some(worker)
+}
+
+/// A thread that no signal is delivered to. A signal to the process goes to any thread that does not
+/// block it: one that was started before the program asked for SIGTERM would end it unasked.
+///
+/// # Errors
+/// When the process may not have another thread.
+pub(crate) fn spawn_deaf<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    // The new thread inherits the mask, so that there is no moment in which it hears.
+    let own = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+    own.thread_set_mask()?;
+    thread
 }
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::signal::Signal;
+
     use super::*;
 
     #[test]
@@ -72,5 +93,18 @@ mod tests {
         let late = within(Duration::from_millis(20), || thread::sleep(Duration::from_secs(5)));
         assert_eq!(late, Err(Late(Duration::from_millis(20))));
         assert_eq!(within(READ, || 7), Ok(7));
+    }
+
+    #[test]
+    fn a_thread_aside_hears_no_signal_and_its_starter_still_does() {
+        let before = SigSet::thread_get_mask().expect("the mask");
+        let deaf = spawn_deaf("deaf", || SigSet::thread_get_mask().expect("the mask"));
+        let deaf = deaf.expect("a thread").join().expect("its end");
+        for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+            assert!(deaf.contains(signal), "{signal} is delivered to the thread");
+        }
+        assert_eq!(SigSet::thread_get_mask().expect("the mask"), before);
+        let worker = within(READ, || SigSet::thread_get_mask().expect("the mask"));
+        assert!(worker.expect("an answer").contains(Signal::SIGTERM));
     }
 }

@@ -35,6 +35,7 @@ mod userspace;
 
 use std::time::{Duration, Instant};
 
+pub(crate) use deadline::spawn_deaf;
 pub use roots::Roots;
 
 use super::{Act, ActError, Look, LookError};
