@@ -102,7 +102,8 @@ impl<'a> Proof<'a> {
         let mut outcomes = Vec::new();
         let mut all = findings.to_vec();
         for (port, peer) in &self.links {
-            let claims = of_smoke(&[(port.clone(), self.kind(peer.as_ref()))]);
+            let serves = self.way != Way::Rendezvous;
+            let claims = of_smoke(port, self.kind(peer.as_ref()), serves);
             let ready = claims.first().is_some_and(|first| {
                 !matches!(ladder::verdict(first.as_ref(), facts, &all), Verdict::Skipped { .. })
             });

@@ -39,6 +39,12 @@ pub trait Claim {
     /// What it is said of.
     fn subject(&self) -> Subject;
 
+    /// Whether a failure is an error or a warning here; as the catalogue has it, unless what was
+    /// asked for makes a warning an error.
+    fn severity(&self) -> Severity {
+        self.entry().severity
+    }
+
     /// A sentence that is true when the claim is met ("ens1f0 has 100.0.1.10/24").
     fn sentence(&self) -> String;
 

@@ -65,9 +65,10 @@ pub fn general(facts: &Facts, depth: Depth) -> Vec<Box<dyn Claim>> {
     in_ladder_order(claims)
 }
 
-/// The claims about smoke tests, for the ports that are tested, to be judged after the others.
-pub fn of_smoke(ports: &[(Port, Kind)]) -> Vec<Box<dyn Claim>> {
-    in_ladder_order(ports.iter().flat_map(|(port, kind)| smoke::of_port(port, *kind)).collect())
+/// The claims about a port's smoke test, to be judged after the others. Where the peer `serves` it
+/// was promised to be there, so that its absence is an error and not the warning of a rendezvous.
+pub fn of_smoke(port: &Port, kind: Kind, serves: bool) -> Vec<Box<dyn Claim>> {
+    in_ladder_order(smoke::of_port(port, kind, serves))
 }
 
 /// A wish for nothing but that the interface is there.

@@ -88,13 +88,13 @@ pub(super) static ATTRIBUTABLE: Entry = entry(
 );
 
 /// The claims of a port's smoke test. Loopback crosses no cable, so that nothing is attributed.
-pub(super) fn of_port(port: &Port, kind: Kind) -> Vec<Box<dyn Claim>> {
+pub(super) fn of_port(port: &Port, kind: Kind, serves: bool) -> Vec<Box<dyn Claim>> {
     let entries: &[&'static Entry] = match kind {
         Kind::Link => &[&PEER, &CONTROL, &CONNECT, &DATA, &ATTRIBUTABLE],
         Kind::Loopback => &[&CONTROL, &CONNECT, &DATA],
     };
     let claim = |entry: &&'static Entry| -> Box<dyn Claim> {
-        Box::new(Tested { port: port.clone(), entry, kind })
+        Box::new(Tested { port: port.clone(), entry, kind, serves })
     };
     entries.iter().map(claim).collect()
 }
@@ -104,6 +104,7 @@ struct Tested {
     port: Port,
     entry: &'static Entry,
     kind: Kind,
+    serves: bool,
 }
 
 impl Claim for Tested {
@@ -112,6 +113,9 @@ impl Claim for Tested {
     }
     fn subject(&self) -> Subject {
         self.port.subject()
+    }
+    fn severity(&self) -> Severity {
+        if self.serves { Severity::Error } else { self.entry.severity }
     }
     fn sentence(&self) -> String {
         let port = self.port.selector();

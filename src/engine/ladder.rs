@@ -61,7 +61,7 @@ pub fn finding(claim: &dyn Claim, verdict: Verdict) -> Finding {
         rung: entry.rung,
         subject: claim.subject(),
         claim: claim.sentence(),
-        severity: entry.severity,
+        severity: claim.severity(),
         verdict,
     }
 }

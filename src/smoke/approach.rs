@@ -114,8 +114,8 @@ pub(crate) fn control_stage(job: &Job, not_met: NotMet) -> Stage {
         Stage::unmet(SmokeRung::Control, format!("connecting to {target}: {}", sentence(&error)));
     match error {
         CallError::Connect(Errno::ECONNREFUSED) => stage.because(
-            "the peer is reachable, but no smoke server listens there",
-            &format!("start it on the peer: `roce-setup serve` (port {})", job.port),
+            "the peer is reachable, but no smoke server listens there, or a firewall rejects the port",
+            &format!("start it on the peer: `roce-setup serve` (port {}), and open the port there", job.port),
         ),
         CallError::Connect(Errno::EHOSTUNREACH | Errno::EACCES | Errno::EPERM) => stage.because(
             "a firewall rejects the port, or nobody answers for the address on this subnet",
@@ -130,6 +130,10 @@ pub(crate) fn control_stage(job: &Job, not_met: NotMet) -> Stage {
             &format!("check the peer's link and address; open TCP port {} on the peer", job.port),
         ),
         CallError::Refused(_) => stage,
+        CallError::Wire(WireError::Deadline) => stage.because(
+            "the peer's program is stopped or held by its kernel, or another program has the port",
+            "look at the peer: the state of its roce-setup process, and `ss -ltnp`",
+        ),
         CallError::Wire(_) | CallError::Unexpected(_) => stage.because(
             "another program, or another version of this one, has the port",
             "install the same version on both ends, or choose another `smoke.port`",

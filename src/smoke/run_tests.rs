@@ -41,7 +41,9 @@ fn a_peer_that_does_not_serve_is_named_with_its_port_at_once() {
     );
     assert_eq!(
         control.fix,
-        Some(format!("start it on the peer: `roce-setup serve` (port {port})"))
+        Some(format!(
+            "start it on the peer: `roce-setup serve` (port {port}), and open the port there"
+        ))
     );
     assert_eq!(outcome.ending, Ending::Failed);
     let data = stage(&outcome, SmokeRung::Data);

@@ -12,6 +12,7 @@ mod lab_traffic;
 mod model;
 mod privilege;
 mod s1;
+mod smoke_faults;
 mod waiting;
 
 use crate::bench::Bench;
@@ -24,6 +25,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         lab_traffic::scenarios(),
         s1::scenarios(),
         in_kernel::scenarios(),
+        smoke_faults::scenarios(),
         waiting::scenarios(),
         privilege::scenarios(),
         debian::scenarios(),
